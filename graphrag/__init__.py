@@ -1,0 +1,1 @@
+"""graphrag-batch: documents in, a cited knowledge graph out."""

@@ -1,0 +1,1 @@
+"""Index stages: pure functions from frames to frames. They do not import each other."""
