@@ -1,0 +1,60 @@
+"""graphs.py: PageRank, components, hierarchy."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphrag import graphs
+
+
+@st.composite
+def weighted_graphs(draw: st.DrawFn) -> tuple[int, list[tuple[int, int]], list[float]]:
+    n = draw(st.integers(1, 40))
+    node = st.integers(0, n - 1)
+    edges = draw(st.lists(st.tuples(node, node), max_size=120))
+    weights = draw(st.lists(st.sampled_from([0.0, 0.1, 0.3, 1.0, 2.0]), min_size=len(edges), max_size=len(edges)))
+    return n, edges, weights
+
+
+@given(weighted_graphs(), st.integers(0, 99))
+@settings(max_examples=60, deadline=None)
+def test_pagerank_sums_to_one_whatever_the_order_of_edges(graph, seed) -> None:
+    n, edges, weights = graph
+    ranks = graphs.pagerank(n, edges, weights)
+    assert sum(ranks) == pytest.approx(1)
+    rows = list(zip(edges, weights, strict=True))
+    random.Random(seed).shuffle(rows)
+    assert ranks == graphs.pagerank(n, [(b, a) for (a, b), _ in rows], [weight for _, weight in rows])
+
+
+def test_pagerank_without_nodes_edges_or_reset() -> None:
+    assert graphs.pagerank(0, []) == []
+    assert graphs.pagerank(2, []) == pytest.approx([0.5, 0.5])
+    assert graphs.pagerank(2, [(0, 1)], reset=[0, 0]) == pytest.approx([0.5, 0.5])
+
+
+def test_personalised_pagerank_favours_what_is_near_the_reset() -> None:
+    path = [(0, 1), (1, 2), (2, 3), (3, 4)]
+    ranks = graphs.pagerank(5, path, reset=[1, 0, 0, 0, 0])
+    assert ranks[0] > ranks[2] > ranks[3] > ranks[4] > 0
+
+
+def test_directed_pagerank_follows_the_arrows() -> None:
+    ranks = graphs.pagerank(3, [(0, 2), (1, 2)], directed=True)
+    assert ranks[2] > ranks[0] == pytest.approx(ranks[1])
+
+
+def test_bad_edges_are_refused() -> None:
+    with pytest.raises(ValueError, match="outside"):
+        graphs.pagerank(2, [(0, 2)])
+    with pytest.raises(ValueError, match="2 edges but 1 weights"):
+        graphs.pagerank(2, [(0, 1), (1, 0)], [1.0])
+
+
+def test_components_are_numbered_by_their_smallest_node() -> None:
+    assert graphs.components(6, [(4, 1), (3, 0), (2, 2)]) == [0, 1, 2, 0, 1, 3]
+    assert graphs.components(0, []) == []
