@@ -242,7 +242,7 @@ def _open_project(root: Path | None, overrides: list[str] | None) -> tuple[Path,
 
 
 def _refuse_other_graphrag() -> None:
-    """Microsoft's distribution `graphrag` has the same import name: in one environment their files mix and both break."""
+    """Microsoft's distribution `graphrag` has the same import name: in one environment files of both mix."""
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:

@@ -59,6 +59,8 @@ def render_answer(answer: Answer, *, json: bool, context_only: bool, show_source
         for citation in answer.citations:
             quote = " ".join(citation.quote.split())
             lines += [f"  {citation.ref}  {citation.path} [{citation.start}:{citation.end}]", f"    {quote}"]
+    if answer.notices:
+        lines += ["", *answer.notices]
     return "\n".join(lines)
 
 
