@@ -17,6 +17,7 @@ import polars as pl
 from graphrag import graphs, tables
 from graphrag.errors import TableError
 from graphrag.ids import content_sha256, row_id
+from graphrag.names import name_key
 
 UNCONNECTED = "Unconnected entities"
 
@@ -86,8 +87,8 @@ ROW_SCHEMA = {
 
 
 def _order_entities(entities: pl.DataFrame) -> pl.DataFrame:
-    """Entities by name: the order that numbers nodes, so that neither ids nor row order decide a tie."""
-    keyed = entities.select("id", "title", key=pl.col("title").map_elements(str.casefold, return_dtype=pl.String))
+    """Entities by name key: the order that numbers nodes, so that neither ids nor row order decide a tie."""
+    keyed = entities.select("id", "title", key=pl.col("title").map_elements(name_key, return_dtype=pl.String))
     return keyed.sort("key", "title", "id").with_row_index("node")
 
 
