@@ -1,4 +1,4 @@
-"""The sample corpus: its gold file is consistent, its scorer counts right, the pipeline reaches the marks of issue 2."""
+"""The sample corpus: its gold file is consistent, its scorer counts right, the pipeline meets the marks of issue 2."""
 
 from __future__ import annotations
 
