@@ -1,0 +1,401 @@
+"""Pure rules that read typed, directed relations from the dependency parse of one sentence.
+
+Subject and object are names of the sentence, joined by a verb (with its preposition), a passive, a copula with noun or
+adjective, an apposition, or a full or reduced relative clause, across conjunctions on either side. The arrow follows the
+reading direction, never flipped: "Redis backs the cache" is Redis backs cache. What is denied, asked, wished, supposed or
+past makes no relation.
+
+Labels are ClearNLP's, tags Penn Treebank's, as spaCy's English models give them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import regex
+
+from graphrag.index.nlp_lexicon import (
+    CONTROL_VERBS,
+    EMPTY_HEADS,
+    EMPTY_MODIFIERS,
+    MODALS,
+    NEGATIONS,
+    ORDINARY_WORDS,
+    PREDICATE_SYNONYMS,
+    PRONOUN_SUBJECTS,
+    RELATIVE_PRONOUNS,
+    STRONG_PREDICATES,
+    TYPE_OF_HEAD,
+    UNREAL_MARKS,
+    UNREAL_VERBS,
+)
+from graphrag.index.nlp_names import Name
+from graphrag.nlp_parsing import Parse
+
+PREPOSITIONS = frozenset("on upon to from by with into onto in inside through via behind against for at of as under over within between around".split())
+PAST_ADVERBS = frozenset("longer previously formerly originally historically never no".split())
+EXCLUDED_BEFORE = regex.compile(
+    r"\b(?:not|nor|neither|never|no|without|except|except for|but not|unlike|instead of|rather than|other than|apart from|excluding|besides|than)"
+    r"(?: on| to| from| by| with)?(?: the| a| an| any| our)?\s*$",
+    regex.IGNORECASE,
+)
+OWNER_NOUNS = {"owner": "owned_by", "maintainer": "maintained_by", "lead": "led_by", "leader": "led_by", "manager": "managed_by"}
+GENERIC_HEADS = frozenset({*TYPE_OF_HEAD, "instance", "deployment", "installation", "setup", "layer", "system", "tier", "fleet"})
+IRREGULAR_THIRD = {"be": "is", "have": "has", "do": "does", "go": "goes"}
+MAX_DEPTH = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """subject is None where a pronoun or generic noun stands; then `subject_span` says where."""
+
+    subject: Name | None
+    subject_span: tuple[int, int]
+    predicate: str
+    predicate_span: tuple[int, int]
+    object: Name
+
+
+def third_person(lemma: str) -> str:
+    """depend -> depends, carry -> carries, push -> pushes."""
+    if lemma in IRREGULAR_THIRD:
+        return IRREGULAR_THIRD[lemma]
+    if lemma.endswith(("s", "x", "z", "ch", "sh", "o")):
+        return lemma + "es"
+    if lemma.endswith("y") and lemma[-2:-1] not in "aeiou":
+        return lemma[:-1] + "ies"
+    return lemma + "s"
+
+
+def normalise_predicate(*parts: str) -> str:
+    predicate = regex.sub(r"[^\p{L}\p{N}]+", "_", "_".join(part for part in parts if part).casefold()).strip("_")
+    return PREDICATE_SYNONYMS.get(predicate, predicate)
+
+
+def find_relations(text: str, parse: Parse, names: Sequence[Name]) -> list[Relation]:
+    """The typed relations of one sentence, in reading order; names not `is_sure` may be among their ends."""
+    if text.rstrip("\"') ").endswith("?") or len(parse.heads) < 3:
+        return []
+    return SentenceReader(text, parse, names).read()
+
+
+class SentenceReader:
+    """One sentence's tree with its names; `read` walks its verbs."""
+
+    def __init__(self, text: str, parse: Parse, names: Sequence[Name]) -> None:
+        self.text, self.parse = text, parse
+        self.children: list[list[int]] = [[] for _ in parse.heads]
+        for token, head in enumerate(parse.heads):
+            if head != token:
+                self.children[head].append(token)
+        self.words = [text[a:b].casefold() for a, b in zip(parse.starts, parse.ends, strict=True)]
+        self.name_of: dict[int, Name] = {}
+        for name in names:
+            for token, (start, end) in enumerate(zip(parse.starts, parse.ends, strict=True)):
+                if start < name.end and name.start < end:
+                    self.name_of[token] = name
+
+    def read(self) -> list[Relation]:
+        found: dict[tuple[object, ...], Relation] = {}
+        for token, tag in enumerate(self.parse.tags):
+            if token in self.name_of and self.name_of[token].kind != "compound" and tag not in {"VBZ", "VBN", "VBD"}:
+                continue
+            facts: Iterator[Relation] = iter(())
+            if tag.startswith("VB") and self.parse.deps[token] not in {"aux", "auxpass", "amod", "compound"}:
+                facts = self.verb_facts(token)
+            elif self.parse.deps[token] == "appos" and token not in self.name_of:
+                facts = self.noun_facts(token, [self.parse.heads[token]])
+            for fact in facts:
+                if fact.subject is None or fact.subject != fact.object:
+                    found.setdefault((fact.subject_span, fact.predicate, fact.object.start), fact)
+        return list(found.values())
+
+    # -- the verb and its arguments
+
+    def verb_facts(self, verb: int) -> Iterator[Relation]:
+        if self.is_unreal(verb):
+            return
+        subjects = self.subjects(verb)
+        if self.parse.lemmas[verb] == "be":
+            yield from self.copula_facts(verb, subjects)
+            return
+        passive = self.is_passive(verb)
+        particle = " ".join(self.words[c] for c in self.children[verb] if self.parse.deps[c] == "prt")
+        base = self.words[verb] if passive else third_person(self.parse.lemmas[verb].casefold())
+        for preposition, target in self.objects(verb, passive):
+            predicate = normalise_predicate(base, particle, self.words[preposition] if preposition is not None else "")
+            span = self.predicate_span(verb, preposition)
+            yield from self.facts(subjects, predicate, span, target)
+
+    def facts(self, subjects: list[int], predicate: str, span: tuple[int, int], target: int) -> Iterator[Relation]:
+        for object_token in self.conjuncts(target):
+            object_name = self.end_name(object_token, predicate)
+            if object_name is None:
+                continue
+            for subject in subjects:
+                for subject_token in self.conjuncts(subject):
+                    yield from self.fact(subject_token, predicate, span, object_name)
+
+    def fact(self, subject: int, predicate: str, span: tuple[int, int], object_name: Name) -> Iterator[Relation]:
+        name = self.end_name(subject, predicate)
+        if name is not None:
+            yield Relation(name, (name.start, name.end), predicate, span, object_name)
+        elif self.is_reference(subject):
+            start = min(self.parse.starts[token] for token in [subject, *self.determiners(subject)])
+            yield Relation(None, (start, self.parse.ends[subject]), predicate, span, object_name)
+
+    def subjects(self, verb: int, depth: int = 0) -> list[int]:
+        deps, heads, tags = self.parse.deps, self.parse.heads, self.parse.tags
+        own = [c for c in self.children[verb] if deps[c] in {"nsubj", "nsubjpass"}]
+        if own:
+            return [heads[verb] if deps[verb] == "relcl" and self.words[c] in RELATIVE_PRONOUNS else c for c in own]
+        if depth > MAX_DEPTH or heads[verb] == verb:
+            return []
+        head, dep = heads[verb], deps[verb]
+        if dep == "acl" and tags[verb] in {"VBN", "VBG", "VBD"}:
+            return [head]
+        is_shared = (
+            dep == "conj"
+            or (dep in {"advcl", "prep"} and tags[verb] in {"VBG", "VBN"})
+            or (dep == "xcomp" and self.parse.lemmas[head] in CONTROL_VERBS)
+            or (dep == "dep" and tags[verb] in {"VBZ", "VBN", "VBG"})
+        )
+        if is_shared and tags[head].startswith("VB"):
+            return self.subjects(head, depth + 1)
+        if is_shared and tags[verb] == "VBN":
+            return [head] if tags[head].startswith("NN") else []
+        return []
+
+    def objects(self, verb: int, passive: bool) -> Iterator[tuple[int | None, int]]:
+        """(preposition token or None, head of the object) of a verb, in reading order."""
+        deps = self.parse.deps
+        is_relative = deps[verb] == "relcl"
+        antecedent = self.parse.heads[verb]
+        has_object = False
+        for child in self.children[verb]:
+            if deps[child] in {"dobj", "dative"} and self.parse.tags[child] != "IN":
+                has_object = True
+                if self.words[child] in RELATIVE_PRONOUNS and is_relative:
+                    yield None, antecedent
+                    continue
+                if not passive:
+                    yield None, child
+                if child not in self.name_of:
+                    yield from self.prepositional(child, antecedent if is_relative else None)
+            elif deps[child] in {"prep", "agent", "dative"}:
+                yield from self.preposition_objects(child, antecedent if is_relative else None)
+        owns_subject = any(deps[c].startswith("nsubj") and self.words[c] not in RELATIVE_PRONOUNS for c in self.children[verb])
+        if is_relative and owns_subject and not has_object and not passive and not any(deps[c] == "prep" for c in self.children[verb]):
+            yield None, antecedent
+
+    def prepositional(self, token: int, antecedent: int | None) -> Iterator[tuple[int | None, int]]:
+        for child in self.children[token]:
+            if self.parse.deps[child] == "prep" and self.words[child] in {"to", "from", "into", "on", "onto", "via", "through", "with"}:
+                yield from self.preposition_objects(child, antecedent)
+
+    def preposition_objects(self, preposition: int, antecedent: int | None) -> Iterator[tuple[int | None, int]]:
+        if self.words[preposition] not in PREPOSITIONS:
+            return
+        targets = [c for c in self.children[preposition] if self.parse.deps[c] == "pobj"]
+        if not targets and antecedent is not None and not self.children[preposition]:
+            yield preposition, antecedent
+        for target in targets:
+            if self.words[target] in RELATIVE_PRONOUNS:
+                if antecedent is not None:
+                    yield preposition, antecedent
+            else:
+                yield preposition, target
+        for child in self.children[preposition]:
+            if self.parse.deps[child] in {"conj", "prep"} and self.parse.tags[child] in {"IN", "TO"}:
+                yield from self.preposition_objects(child, antecedent)
+
+    # -- copulas and nouns
+
+    def copula_facts(self, verb: int, subjects: list[int]) -> Iterator[Relation]:
+        deps = self.parse.deps
+        for child in self.children[verb]:
+            if deps[child] == "attr" and child not in self.name_of:
+                yield from self.noun_facts(child, subjects, verb)
+            elif deps[child] == "attr":
+                yield from self.owner_facts(subjects, verb, child)
+            elif deps[child] == "acomp":
+                for preposition, target in self.all_preposition_objects(child, verb):
+                    words = self.words[child], self.words[preposition]
+                    predicate = normalise_predicate("is", *words)
+                    predicate = predicate.removeprefix("is_")
+                    yield from self.facts(subjects, predicate, self.predicate_span(verb, preposition), target)
+            elif deps[child] == "prep":
+                for place, target in self.preposition_objects(child, None):
+                    if place is not None and self.words[place] in {"in", "on", "behind", "inside", "under", "from", "with", "within"}:
+                        yield from self.facts(subjects, "is_" + self.words[place], self.predicate_span(verb, place), target)
+
+    def noun_facts(self, noun: int, subjects: list[int], verb: int | None = None) -> Iterator[Relation]:
+        """"X is the owner of Y", "X, part of Y,"."""
+        if any(self.words[c] in NEGATIONS for c in self.children[noun]):
+            return
+        lemma = self.parse.lemmas[noun].casefold()
+        for preposition, target in self.all_preposition_objects(noun, None):
+            predicate = normalise_predicate("is", lemma, self.words[preposition])
+            if predicate.startswith("is_"):
+                if self.words[preposition] != "of" or lemma in EMPTY_HEADS or lemma in {"one", "some", "all", "most", "set", "group", "list", "source"}:
+                    continue
+            start = verb if verb is not None else noun
+            yield from self.facts(subjects, predicate, self.predicate_span(start, preposition), target)
+
+    def owner_facts(self, subjects: list[int], verb: int, owner: int) -> Iterator[Relation]:
+        """"The owner of X is Y": X owned_by Y."""
+        for subject in subjects:
+            predicate = OWNER_NOUNS.get(self.parse.lemmas[subject])
+            if predicate is None:
+                continue
+            for preposition, target in self.all_preposition_objects(subject, None):
+                span = self.parse.starts[subject], self.parse.ends[preposition]
+                object_name = self.end_name(owner, predicate)
+                if self.words[preposition] == "of" and object_name is not None:
+                    for token in self.conjuncts(target):
+                        yield from self.fact(token, predicate, span, object_name)
+
+    def all_preposition_objects(self, token: int, verb: int | None) -> Iterator[tuple[int, int]]:
+        attached = self.children[token] + (self.children[verb] if verb is not None else [])
+        for child in attached:
+            if self.parse.deps[child] == "prep" and child > token:
+                for preposition, target in self.preposition_objects(child, None):
+                    if preposition is not None:
+                        yield preposition, target
+
+    # -- what holds
+
+    def is_passive(self, verb: int) -> bool:
+        deps, tags = self.parse.deps, self.parse.tags
+        if any(deps[c] == "auxpass" for c in self.children[verb]):
+            return True
+        if tags[verb] not in {"VBN", "VBD"}:
+            return False
+        if any(deps[c] == "agent" for c in self.children[verb]):
+            return True
+        if any(deps[c] == "aux" for c in self.children[verb]) or tags[verb] == "VBD":
+            return False
+        if deps[verb] == "conj":
+            return self.is_passive(self.parse.heads[verb])
+        return deps[verb] in {"acl", "advcl", "relcl", "dep"} and not any(deps[c] == "dobj" for c in self.children[verb])
+
+    def is_unreal(self, verb: int, depth: int = 0) -> bool:
+        """Denied, supposed, wished, asked for, or no longer so."""
+        deps, tags, heads = self.parse.deps, self.parse.tags, self.parse.heads
+        for child in self.children[verb]:
+            word, dep = self.words[child], deps[child]
+            if dep == "neg" or (dep in {"aux", "advmod", "preconj", "npadvmod", "cc"} and word in NEGATIONS):
+                return True
+            if dep == "aux" and word in MODALS:
+                return True
+            if dep in {"advmod", "npadvmod"} and word in PAST_ADVERBS:
+                return True
+            if dep in {"mark", "advmod"} and word in UNREAL_MARKS:
+                return True
+            if dep == "advcl" and any(self.words[c] in {"if", "unless"} and deps[c] == "mark" for c in self.children[child]):
+                return True
+            if dep == "prep" and word == "until":
+                return True
+            if dep in {"nsubj", "nsubjpass", "dobj"} and any(self.words[c] in {"no", "neither"} for c in self.children[child]):
+                return True
+        if depth > MAX_DEPTH or heads[verb] == verb:
+            return False
+        head, dep = heads[verb], deps[verb]
+        has_subject = any(deps[c].startswith("nsubj") for c in self.children[verb])
+        is_infinitive = tags[verb] == "VB" and any(self.words[c] == "to" and deps[c] == "aux" for c in self.children[verb])
+        if dep == "conj":
+            is_bare = tags[verb] == "VB" or (tags[verb] in {"VBG", "VBN"} and tags[head] == tags[verb])
+            return not has_subject and is_bare and self.is_unreal(head, depth + 1)
+        if dep in {"xcomp", "ccomp"}:
+            lemma = self.parse.lemmas[head].casefold()
+            if lemma in UNREAL_VERBS or (lemma == "use" and tags[head] == "VBD" and is_infinitive and not self.is_passive(head)):
+                return True
+            return self.is_unreal(head, depth + 1)
+        if dep == "pcomp":
+            return self.words[head] in {"without", "instead", "of", "than", "against", "from", "before"}
+        if dep in {"acl", "advcl"} and is_infinitive:
+            return True
+        if dep in {"acl", "relcl"}:
+            return any(self.words[c] in {"no", "neither"} for c in self.children[head])
+        if dep == "advcl":
+            return not has_subject and self.is_unreal(head, depth + 1)
+        return False
+
+    # -- the ends
+
+    def conjuncts(self, token: int, depth: int = 0) -> list[int]:
+        found = [token]
+        if depth > 20:
+            return found
+        name = self.name_of.get(token)
+        for child in self.children[token]:
+            if self.parse.deps[child] == "conj" and not self.parse.tags[child].startswith("VB"):
+                found += self.conjuncts(child, depth + 1)
+        if name is not None and depth == 0:  # a name of several tokens: the conjunct may hang on any of them
+            for other, its_name in self.name_of.items():
+                if its_name == name and other != token:
+                    for child in self.children[other]:
+                        if self.parse.deps[child] == "conj" and self.name_of.get(child) != name:
+                            found += self.conjuncts(child, depth + 1)
+        return found
+
+    def end_name(self, token: int, predicate: str, depth: int = 0) -> Name | None:
+        """The name that a noun phrase stands for, by its head token."""
+        name = self.name_of.get(token) or self.name_beside(token)
+        if name is None and depth < 2:
+            for child in self.children[token]:
+                if self.parse.deps[child] == "appos" and child in self.name_of:
+                    name = self.name_of[child]
+            if self.parse.deps[token] == "appos":
+                name = name or self.end_name(self.parse.heads[token], predicate, depth + 1)
+        if name is None and predicate in STRONG_PREDICATES:
+            name = self.compound_end(token)
+        if name is None or EXCLUDED_BEFORE.search(self.text[: name.start]):
+            return None
+        return name
+
+    def name_beside(self, token: int) -> Name | None:
+        """ "the Redis instance": the name before a generic head noun."""
+        if self.parse.lemmas[token].casefold() not in GENERIC_HEADS:
+            return None
+        beside = [self.name_of[c] for c in self.children[token] if self.parse.deps[c] in {"compound", "nmod", "amod"} and c in self.name_of]
+        return beside[-1] if beside else None
+
+    def compound_end(self, token: int) -> Name | None:
+        """A lower-case noun compound, or a sentence's first word, that only this relation shows to be a thing."""
+        if self.parse.tags[token] not in {"NN", "NNP", "NNS"} or self.parse.lemmas[token].casefold() in EMPTY_HEADS:
+            return None
+        first = token
+        while (
+            first > 0
+            and self.parse.tags[first - 1] in {"NN", "NNP"}
+            and self.parse.ends[first - 1] + 1 == self.parse.starts[first]
+            and self.words[first - 1] not in EMPTY_MODIFIERS
+            and first - 1 not in self.name_of
+        ):
+            first -= 1
+        start, end = self.parse.starts[first], self.parse.ends[token]
+        surface = self.text[start:end]
+        if first == token:
+            is_first = token == 0 and surface[0].isupper() and self.words[token] not in ORDINARY_WORDS and len(surface) > 2
+            if not is_first:
+                return None
+        kind = TYPE_OF_HEAD.get(self.words[token], "unknown")
+        return Name(start, end, kind, "end", is_sure=False)
+
+    def is_reference(self, token: int) -> bool:
+        """ "It", "this service", "the service" at the start of the sentence."""
+        if token > 2:
+            return False
+        if self.words[token] in PRONOUN_SUBJECTS:
+            return self.words[token] == "it"
+        determiners = self.determiners(token)
+        return bool(determiners) and self.words[token] in TYPE_OF_HEAD and len(self.children[token]) == len(determiners)
+
+    def determiners(self, token: int) -> list[int]:
+        return [c for c in self.children[token] if self.words[c] in {"this", "the"}]
+
+    def predicate_span(self, verb: int, preposition: int | None) -> tuple[int, int]:
+        last = verb if preposition is None or preposition < verb or preposition - verb > 6 else preposition
+        return self.parse.starts[verb], self.parse.ends[last]
