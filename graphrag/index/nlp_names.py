@@ -35,6 +35,7 @@ POSSESSIVE = regex.compile(r"['’](?:s|S)?$")
 TICKET = regex.compile(r"[A-Z][A-Z0-9]{1,9}-\d+(?:-\d+)*")
 NUMBERED = regex.compile(r"(?:PEP|RFC|ISO|ADR|INC|CVE|RB) \d+(?:-\d+)*(?!\.?\d)")
 CAMEL = regex.compile(r"\p{Lu}\p{Ll}+\d*(?:\p{Lu}[\p{L}\d]*)+|\p{Ll}{1,3}\p{Lu}\p{Ll}[\p{L}\d]*|\p{Lu}{2,}\p{Ll}[\p{L}\d]+|\p{Lu}\p{Ll}+\p{Lu}")
+VERSIONED = regex.compile(r"\b\p{Ll}[\p{Ll}\d-]+ v?\d+(?:\.\d+)+\b")
 NUMERONYM = regex.compile(r"[A-Za-z]\d{1,2}[a-z]")
 VERSION = regex.compile(r"v?\d+(?:\.\d+)*(?:\.x)?|[IVX]{1,4}")
 ACRONYM = regex.compile(r"\p{Lu}[\p{Lu}\d]{1,6}s?(?:&\p{Lu}+)?")
@@ -193,6 +194,7 @@ def is_same_name(parts: Sequence[str], here: Sequence[Word], text: str) -> bool:
 def identifiers(clean: Clean, words: Sequence[Word]) -> list[Name]:
     """Ticket numbers, CamelCase, numeronyms, and identifiers in code marks."""
     found = [Name(m.start(), m.end(), TYPE_OF_PREFIX[m[0].split(" ")[0]], "id") for m in NUMBERED.finditer(clean.text)]
+    found += [Name(m.start(), m.end(), "unknown", "compound", is_sure=False) for m in VERSIONED.finditer(clean.text)]
     for word in words:
         if TICKET.fullmatch(word.text):
             prefix = word.text.split("-")[0]
@@ -371,8 +373,8 @@ def is_naming_modifier(word: Word) -> bool:
     if not word.text[0].islower() or word.fold in EMPTY_MODIFIERS or "'" in word.text or word.fold in ORDINARY_WORDS:
         return False
     if word.tag:
-        return word.tag in {"NN", "NNP", "NNS"} and word.fold not in EMPTY_HEADS
-    return word.text.isalpha() and not word.text.endswith(("ing", "ed", "ly", "s"))
+        return word.tag in {"NN", "NNP", "NNS", "JJ", "VBG"} and word.fold not in EMPTY_HEADS
+    return word.text.isalpha() and not word.text.endswith(("ed", "ly", "s"))
 
 
 def with_corpus_evidence(name: Name, clean: Clean, lexicon: Lexicon) -> Name:
