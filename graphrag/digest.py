@@ -172,6 +172,11 @@ _TERMINAL = re.compile(r"[.!?。！？؟।…][\"'”’»)\]*_]*\Z")
 MIN_WORDS, MAX_WORDS = 4, 45
 
 
+def leans_on_others(text: str) -> bool:
+    """Whether a sentence opens with a word that points back to an earlier one: it, this, they, so, but ..."""
+    return _DANGLING.match(text) is not None
+
+
 def rate_readability(text: str) -> float:
     """0 to 1: how well a span reads by itself. Tables, code, fragments and sentences that lean on others rate low.
 
@@ -189,8 +194,8 @@ def rate_readability(text: str) -> float:
         rate *= 0.5
     if len(_CODE.findall(text)) > 0.06 * len(text):
         rate *= 0.4
-    if _DANGLING.match(text):
-        rate *= 0.6
+    if leans_on_others(text):
+        rate *= 0.5
     if _KEY_VALUE.match(text) and "\n" not in text and not _TERMINAL.search(text):
         rate *= 0.4
     return rate

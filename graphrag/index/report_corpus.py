@@ -1,7 +1,8 @@
 """The frames that a community report is written from, as look-ups, and what matters most in a community.
 
-A neighbour of reports.py. A quote is a digest.Sentence whose `ids` are the relationships it states; its span is the
-evidence's, less list marks and table bars at the ends, and its text is documents.text[start:end] to the letter.
+A neighbour of reports.py. A quote is a digest.Sentence whose `ids` are the relationships it states. Its span is the
+evidence's, less list marks and table bars at the ends; where it opens with "It" or the like, the sentence before it
+comes along. Its text is documents.text[start:end] to the letter.
 
 Does not: write or choose sentences.
 """
@@ -14,10 +15,13 @@ from typing import Any
 
 import polars as pl
 
-from graphrag.digest import Sentence, trim_span
+from graphrag.digest import Sentence, leans_on_others, trim_span
+from graphrag.sentences import sentence_spans
 
 COOCCURRENCE_WORTH = 0.2
 """What a co-occurrence counts beside a stated relation when members and sentences are ranked."""
+MAX_REACH = 400
+"""Characters that a quote may have together with the sentences it leans on."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,8 @@ def _gather_quotes(
         if paper is None or paper["text"][row["start_char"] : row["end_char"]] != row["quote"]:
             continue  # authored relations stand in no document
         start, end = trim_span(paper["text"], row["start_char"], row["end_char"])
+        if start == row["start_char"]:  # a list item or table cell stands alone
+            start = _find_antecedent(paper["text"], start, end)
         if start < end:
             spans.setdefault((row["document_id"], start, end), set()).add(row["relationship_id"])
             if row["text_unit_id"] is not None:
@@ -76,6 +82,22 @@ def _gather_quotes(
         for relationship in related:
             quotes_of.setdefault(relationship, []).append(quote)
     return quotes_of, unit_of
+
+
+def _find_antecedent(text: str, start: int, end: int) -> int:
+    """Where to begin so that a span that leans on the sentence before it, in its own paragraph, can be understood."""
+    blank = text.rfind("\n\n", 0, start)
+    paragraph = blank + 2 if blank >= 0 else 0
+    if start - paragraph > 10 * MAX_REACH:  # a page without a blank line: not worth cutting into sentences
+        return start
+    for first, last in reversed(sentence_spans(text[paragraph:start])):
+        earlier = paragraph + first
+        if not leans_on_others(text[start:end]) or text[paragraph + last : start].strip():
+            break
+        if text[earlier] in "#|>-*+`" or end - earlier > MAX_REACH:
+            break
+        start = earlier
+    return start
 
 
 def worth_of(relationship: dict[str, Any]) -> float:

@@ -172,13 +172,18 @@ def _find_by_member(
     for member in order_members(dict(row, relationship_ids=sorted(focus)), corpus):
         if len(findings) == limit:
             break
-        about = [q for q in quotes if q not in used and any(touches(r, member, corpus) for r in q.ids if r in focus)]
+        fresh = [quote for quote in quotes if not any(_overlap(quote, other) for other in used)]
+        about = [quote for quote in fresh if any(touches(r, member, corpus) for r in quote.ids if r in focus)]
         chosen = _choose_quotes(row, about, SENTENCES_A_FINDING, corpus)
         if chosen:
             told = {r for quote in chosen for r in quote.ids if r in focus and touches(r, member, corpus)}
             findings.append(Finding(say_member(member, told, corpus), tell_quotes(chosen, row, corpus)))
             used += chosen
     return findings, used
+
+
+def _overlap(quote: Sentence, other: Sentence) -> bool:
+    return quote.document_id == other.document_id and quote.start < other.end and other.start < quote.end
 
 
 def _readable_quotes(row: dict[str, Any], corpus: Corpus) -> list[Sentence]:
