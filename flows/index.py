@@ -22,8 +22,8 @@ from graphrag.pipeline import (
     Run,
     RunSummary,
     Stage,
+    find_unchanged,
     finish_run,
-    is_unchanged,
     open_run,
     run_stage,
     summarise_run,
@@ -59,8 +59,8 @@ def index_flow(root: str = ".", full: bool = False) -> dict[str, Any]:
     with open_run(settings, folder, progress=FlowProgress()) as run:
         for stage in PIPELINE:
             run_named_stage.with_options(name=stage.name, task_run_name=stage.name)(stage.name, run)
-            if stage.name == "documents" and not full and is_unchanged(run):
-                return _publish_report(summarise_run(run, status="unchanged"))
+            if stage.name == "documents" and not full and (published := find_unchanged(run)):
+                return _publish_report(summarise_run(run, "unchanged", published))
         return _publish_report(finish_run(run))
 
 

@@ -18,11 +18,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import orjson
 import polars as pl
 
 from graphrag import __version__, store, tables, vectors
+from graphrag.alias_rules import AliasRules, parse_alias_rules
 from graphrag.errors import GateHeld, StoreError
 from graphrag.ids import content_sha256
 from graphrag.index import (
@@ -39,6 +41,7 @@ from graphrag.index import (
 )
 from graphrag.memo import Memo
 from graphrag.progress import Progress, QuietProgress
+from graphrag.runs import LEDGER
 from graphrag.settings import Settings
 from graphrag.tokens import count_tokens
 
@@ -55,7 +58,7 @@ class Run:
     memo: Memo
     progress: Progress
     started_at: datetime
-    rules: disambiguation.AliasRules
+    rules: AliasRules
     rules_sha256: str
     frames: Frames = field(default_factory=lambda: {name: table.empty() for name, table in tables.TABLES.items()})
     failures: list[pl.DataFrame] = field(default_factory=list)
@@ -84,17 +87,16 @@ class Stage:
 
 @dataclass(frozen=True)
 class RunSummary:
-    """What `graphrag index` prints. status: published, unchanged or held."""
+    """What `graphrag index` prints. status: published or unchanged."""
 
     run_id: str
     status: str
     counts: dict[str, int]
-    communities_by_level: dict[int, int]
+    communities_by_level: dict[str, int]
     failures_by_reason: dict[str, int]
     seconds_by_stage: dict[str, float]
     seconds: float
     notices: list[str]
-    held_because: list[str]
 
 
 def read_documents(run: Run) -> Frames:
@@ -124,7 +126,7 @@ def cut_text_units(run: Run) -> Frames:
 
 def extract(run: Run) -> Frames:
     knobs = run.settings.extraction
-    names = known_names.collect_known_names(run.frames["documents"], declared=run.rules.names)
+    names = known_names.collect_known_names(run.frames["documents"], declared=run.rules.known_names())
     extraction = nlp_extraction.extract_mentions(
         run.frames["text_units"],
         run.frames["documents"],
@@ -152,7 +154,7 @@ def build_graph(run: Run) -> Frames:
         frames["clusters"], frames["entity_mentions"], frames["relationship_mentions"], frames["text_units"],
         frames["documents"],
     )  # fmt: skip
-    numbered = store.number_rows(built._asdict(), run.output_dir / store.LEDGER_NAME)
+    numbered = store.number_rows(built._asdict(), run.output_dir / LEDGER)
     return dict(numbered)
 
 
@@ -245,8 +247,8 @@ def run_pipeline(settings: Settings, root: Path, *, full: bool = False, progress
     with open_run(settings, root, progress=progress or QuietProgress()) as run:
         for stage in PIPELINE:
             run_stage(stage, run)
-            if stage.name == "documents" and not full and is_unchanged(run):
-                return summarise_run(run, status="unchanged")
+            if stage.name == "documents" and not full and (published := find_unchanged(run)):
+                return summarise_run(run, "unchanged", published)
         return finish_run(run)
 
 
@@ -256,7 +258,7 @@ def open_run(settings: Settings, root: Path, *, progress: Progress) -> Iterator[
     output_dir, cache_dir = root / settings.output.dir, root / settings.cache.dir
     rules_path = root / settings.disambiguation.aliases
     rules_text = rules_path.read_text(encoding="utf-8-sig") if rules_path.is_file() else ""
-    rules = disambiguation.parse_alias_rules(rules_text, path=settings.disambiguation.aliases)
+    rules = parse_alias_rules(rules_text, path=settings.disambiguation.aliases)
     started_at = datetime.now(UTC)
     run_id = f"{started_at:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
     try:
@@ -314,9 +316,10 @@ def input_sha256(run: Run) -> str:
     return content_sha256("\n".join(parts))
 
 
-def is_unchanged(run: Run) -> bool:
+def find_unchanged(run: Run) -> dict[str, Any] | None:
+    """The manifest of the published run, where it was made from the very same input."""
     manifest = store.read_manifest(run.output_dir)
-    return bool(manifest) and manifest["input_sha256"] == input_sha256(run)
+    return manifest if manifest and manifest.get("input_sha256") == input_sha256(run) else None
 
 
 def finish_run(run: Run) -> RunSummary:
@@ -331,22 +334,33 @@ def finish_run(run: Run) -> RunSummary:
         run.frames["failures"] = tables.FAILURES.conform(pl.concat(run.failures))
     held_because = check_gates(run)
     status = "held" if held_because else "published"
-    run.frames["runs"] = _run_row(run, status)
+    runs = _run_row(run, status)
+    run.frames["runs"] = runs
     manifest = {
-        "run_id": run.run_id, "status": status, "version": __version__, "input_sha256": input_sha256(run),
-        "settings": run.settings.model_dump(), "seed": run.settings.communities.seed, "notices": run.notices,
-        "embedding_model": run.settings.embeddings.model,
+        "status": status, "version": __version__, "input_sha256": input_sha256(run),
+        "settings": run.settings.model_dump(), "notices": run.notices, **_count_rows(run.frames),
     }  # fmt: skip
     store.write_run(run.output_dir, run.run_id, run.frames, manifest=manifest)
     if not held_because:
         store.publish_run(run.output_dir, run.run_id)
         store.prune_runs(run.output_dir, run.settings.output.keep_runs)
+    store.append_run(run.output_dir, runs.row(0, named=True))
     run.seconds["publish"] = time.monotonic() - started
     run.progress.finish("publish", status, run.seconds["publish"])
-    summary = summarise_run(run, status=status)
     if held_because:
         raise GateHeld(f"Run {run.run_id} is held: {'; '.join(held_because)}. The old index stays live.")
-    return summary
+    return summarise_run(run, status, _count_rows(run.frames))
+
+
+def _count_rows(frames: Frames) -> dict[str, dict[str, int]]:
+    """What the summary counts; written into the manifest, so that an unchanged run can say it again."""
+    levels = Counter(frames["communities"]["level"].to_list())
+    reasons = Counter(frames["failures"]["reason"].to_list())
+    return {
+        "counts": {name: frames[name].height for name in tables.TABLES if not tables.TABLES[name].is_log},
+        "communities_by_level": {str(level): n for level, n in sorted(levels.items())},
+        "failures_by_reason": dict(sorted(reasons.items())),
+    }
 
 
 def check_gates(run: Run) -> list[str]:
@@ -373,21 +387,15 @@ def _run_row(run: Run, status: str) -> pl.DataFrame:
     return tables.RUNS.from_rows([row])
 
 
-def summarise_run(run: Run, *, status: str) -> RunSummary:
-    names = ("documents", "text_units", "entities", "relationships", "evidence", "communities", "community_reports")
-    frames = run.frames
-    if status == "unchanged":
-        frames = {name: store.read_table(run.output_dir, name) for name in (*names, "failures")}
-    levels = Counter(frames["communities"]["level"].to_list())
-    reasons = Counter(frames["failures"]["reason"].to_list())
+def summarise_run(run: Run, status: str, counted: Mapping[str, dict[str, int]]) -> RunSummary:
+    """`counted` comes from the frames, or for an unchanged run from the manifest of the published one."""
     return RunSummary(
         run_id=run.run_id,
         status=status,
-        counts={name: frames[name].height for name in names},
-        communities_by_level=dict(sorted(levels.items())),
-        failures_by_reason=dict(sorted(reasons.items())),
+        counts=counted["counts"],
+        communities_by_level=counted["communities_by_level"],
+        failures_by_reason=counted["failures_by_reason"],
         seconds_by_stage=dict(run.seconds),
         seconds=(datetime.now(UTC) - run.started_at).total_seconds(),
         notices=run.notices,
-        held_because=[],
     )

@@ -41,7 +41,8 @@ def create_project(folder: Path) -> list[Path]:
 def check_project(settings: Settings, root: Path) -> list[tuple[str, bool, str]]:
     """What a run would meet: (what, is it good, words), in the order a run meets it. Writes nothing."""
     from graphrag import store, vectors
-    from graphrag.index import disambiguation, nlp_extraction
+    from graphrag.alias_rules import parse_alias_rules
+    from graphrag.index import nlp_extraction
 
     found = [("settings", True, str(root / FILE_NAME))]
     input_dir = root / settings.input.dir
@@ -51,8 +52,8 @@ def check_project(settings: Settings, root: Path) -> list[tuple[str, bool, str]]
     rules_path = root / settings.disambiguation.aliases
     try:
         text = rules_path.read_text(encoding="utf-8-sig") if rules_path.is_file() else ""
-        rules = disambiguation.parse_alias_rules(text, path=settings.disambiguation.aliases)
-        found.append(("aliases", True, f"{len(rules.names)} names in {settings.disambiguation.aliases}"))
+        rules = parse_alias_rules(text, path=settings.disambiguation.aliases)
+        found.append(("aliases", True, f"{len(rules.known_names())} names in {settings.disambiguation.aliases}"))
     except GraphragError as error:
         found.append(("aliases", False, str(error)))
     missing = nlp_extraction.missing_parts() if settings.extraction.nlp != "lite" else ""
