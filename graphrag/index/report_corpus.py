@@ -86,6 +86,8 @@ def _gather_quotes(
 
 def _find_antecedent(text: str, start: int, end: int) -> int:
     """Where to begin so that a span that leans on the sentence before it, in its own paragraph, can be understood."""
+    if not leans_on_others(text[start:end]):
+        return start
     blank = text.rfind("\n\n", 0, start)
     paragraph = blank + 2 if blank >= 0 else 0
     if start - paragraph > 10 * MAX_REACH:  # a page without a blank line: not worth cutting into sentences

@@ -81,10 +81,10 @@ def tell_quotes(quotes: Sequence[Sentence], row: dict[str, Any], corpus: Corpus)
     return " ".join(cite_quote(quote, row, corpus) for quote in ordered)
 
 
-def tell_facts(row: dict[str, Any], corpus: Corpus) -> str:
-    """Where no sentence can be quoted: the heaviest relationships as they are."""
-    facts = [corpus.relationships[r] for r in order_relationships(row["relationship_ids"], corpus)[:5]]
-    return " ".join(f"{say_fact(fact)} [Data: Relationships ({fact['human_readable_id']})]." for fact in facts)
+def tell_facts(facts: Sequence[str], corpus: Corpus) -> str:
+    """Where no sentence can be quoted: relationships as they are."""
+    rows = [corpus.relationships[fact] for fact in facts]
+    return " ".join(f"{say_fact(row)} [Data: Relationships ({row['human_readable_id']})]." for row in rows)
 
 
 def cited_relationships(quote: Sentence, row: dict[str, Any], corpus: Corpus) -> list[str]:

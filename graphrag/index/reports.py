@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from graphrag import tables
-from graphrag.digest import Sentence, rate_readability, select_sentences
+from graphrag.digest import Sentence, is_near_duplicate, rate_readability, select_sentences
 from graphrag.ids import row_id
 from graphrag.index.report_corpus import (
     Corpus,
@@ -34,7 +34,6 @@ from graphrag.index.report_corpus import (
     worth_of,
 )
 from graphrag.index.report_wording import (
-    cite_quote,
     cited_relationships,
     enumerate_names,
     join_names,
@@ -44,6 +43,7 @@ from graphrag.index.report_wording import (
     tell_facts,
     tell_quotes,
 )
+from graphrag.tokens import split_search_terms
 
 UNCONNECTED = "Unconnected entities"
 READABLE = 0.25
@@ -63,7 +63,11 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    """A report before it is a row. `quotes` are all that its text cites; `digest` those a parent may repeat."""
+    """A report before it is a row.
+
+    `quotes` are all that its text cites, `digest` those a parent may repeat, `facts` relationships that it cites
+    without a quote, because no document states them.
+    """
 
     title: str
     summary: str
@@ -71,6 +75,7 @@ class Report:
     method: str
     quotes: list[Sentence]
     digest: list[Sentence]
+    facts: list[str]
 
 
 def build_extractive_reports(
@@ -112,15 +117,16 @@ def _write_template(row: dict[str, Any], corpus: Corpus) -> Report:
         names = name_by_spread(row["entity_ids"], corpus)
         verb = "entity has" if row["size"] == 1 else "entities have"
         summary = f"{row['size']} {verb} no relationship to another: {enumerate_names(names, MAX_NAMED)}."
-        return Report(UNCONNECTED, summary, [], "template", [], [])
+        return Report(UNCONNECTED, summary, [], "template", [], [], [])
     members = order_members(row, corpus)
     quotes = _choose_quotes(row, _readable_quotes(row, corpus), 2, corpus)
     title = join_names([corpus.entities[member]["title"] for member in members])
     facts = [say_fact(corpus.relationships[r]) for r in order_relationships(row["relationship_ids"], corpus)]
     counts = f"{_count(row['size'], 'entity', 'entities')}, {_count(len(facts), 'relationship')}"
     counts = f"{counts}: {enumerate_names(facts, 3)}." if facts else f"{counts}."
-    summary = " ".join([counts, *(cite_quote(quote, row, corpus) for quote in quotes)])
-    return Report(title, summary, [], "template", quotes, quotes)
+    bare = [] if quotes else _bare_facts(row, corpus)
+    summary = " ".join(filter(None, [counts, tell_quotes(quotes, row, corpus), tell_facts(bare, corpus)]))
+    return Report(title, summary, [], "template", quotes, quotes, bare)
 
 
 def _write_leaf(row: dict[str, Any], corpus: Corpus, max_findings: int) -> Report:
@@ -130,8 +136,9 @@ def _write_leaf(row: dict[str, Any], corpus: Corpus, max_findings: int) -> Repor
     best = _choose_quotes(row, quotes, max(1, min(MAX_SUMMARY, len(quotes) // 2)), corpus)
     lead = "" if any(is_stated(r, corpus) for r in row["relationship_ids"]) else say_together(members, best, corpus)
     findings, used = _find_by_member(row, set(row["relationship_ids"]), quotes, max_findings, corpus)
-    summary = " ".join(filter(None, [lead, tell_quotes(best, row, corpus) or tell_facts(row, corpus)]))
-    return Report(title, summary, findings, "extractive", best + used, best)
+    bare = [] if best else _bare_facts(row, corpus)
+    summary = " ".join(filter(None, [lead, tell_quotes(best, row, corpus), tell_facts(bare, corpus)]))
+    return Report(title, summary, findings, "extractive", best + used, best, bare)
 
 
 def _write_parent(
@@ -156,8 +163,9 @@ def _write_parent(
             shown = report.digest[:SENTENCES_A_FINDING]
             findings.append(Finding(report.title, tell_quotes(shown, row, corpus)))
             used = used + shown
-    summary = " ".join(filter(None, [lead, tell_quotes(best, row, corpus)]))
-    return Report(title, summary, findings, "extractive", best + used, best)
+    bare = [] if best else _bare_facts(row, corpus)
+    summary = " ".join(filter(None, [lead, tell_quotes(best, row, corpus), tell_facts(bare, corpus)]))
+    return Report(title, summary, findings, "extractive", best + used, best, bare)
 
 
 def _find_by_member(
@@ -169,21 +177,28 @@ def _find_by_member(
     """
     findings: list[Finding] = []
     used: list[Sentence] = []
+    left = [(quote, set(split_search_terms(quote.text))) for quote in quotes]
     for member in order_members(dict(row, relationship_ids=sorted(focus)), corpus):
         if len(findings) == limit:
             break
-        fresh = [quote for quote in quotes if not any(_overlap(quote, other) for other in used)]
-        about = [quote for quote in fresh if any(touches(r, member, corpus) for r in quote.ids if r in focus)]
+        about = [quote for quote, _ in left if any(touches(r, member, corpus) for r in quote.ids if r in focus)]
         chosen = _choose_quotes(row, about, SENTENCES_A_FINDING, corpus)
         if chosen:
             told = {r for quote in chosen for r in quote.ids if r in focus and touches(r, member, corpus)}
             findings.append(Finding(say_member(member, told, corpus), tell_quotes(chosen, row, corpus)))
             used += chosen
+            told_words = [(quote, set(split_search_terms(quote.text))) for quote in chosen]
+            left = [(q, words) for q, words in left if not any(_says_same(q, words, *other) for other in told_words)]
     return findings, used
 
 
-def _overlap(quote: Sentence, other: Sentence) -> bool:
-    return quote.document_id == other.document_id and quote.start < other.end and other.start < quote.end
+def _bare_facts(row: dict[str, Any], corpus: Corpus) -> list[str]:
+    return order_relationships(row["relationship_ids"], corpus)[:SENTENCES_A_FINDING]
+
+
+def _says_same(quote: Sentence, words: set[str], other: Sentence, other_words: set[str]) -> bool:
+    is_overlap = quote.document_id == other.document_id and quote.start < other.end and other.start < quote.end
+    return is_overlap or is_near_duplicate(words, other_words)
 
 
 def _readable_quotes(row: dict[str, Any], corpus: Corpus) -> list[Sentence]:
@@ -226,20 +241,24 @@ def _count(n: int, noun: str, plural: str = "") -> str:
 
 
 def _list_citations(report: Report, row: dict[str, Any], corpus: Corpus) -> str:
+    """JSON list of every cited row with the place of its quote; null and "" for a fact that no document states."""
     listed = []
     for quote in dict.fromkeys(report.quotes):
-        rows = [("relationships", "Relationships", r, corpus.relationships[r]["human_readable_id"])
-                for r in cited_relationships(quote, row, corpus)]  # fmt: skip
+        place = {"document_id": quote.document_id, "start": quote.start, "end": quote.end, "quote": quote.text}
+        listed += [_cite_relationship(r, corpus) | place for r in cited_relationships(quote, row, corpus)]
         if unit := corpus.unit_of.get((quote.document_id, quote.start, quote.end)):
-            rows.append(("text_units", "Sources", unit, corpus.unit_numbers[unit]))
-        listed += [
-            {
-                "ref": f"{dataset} ({number})", "kind": kind, "id": row_of, "human_readable_id": number,
-                "document_id": quote.document_id, "start": quote.start, "end": quote.end, "quote": quote.text,
-            }
-            for kind, dataset, row_of, number in rows
-        ]  # fmt: skip
+            number = corpus.unit_numbers[unit]
+            cited = {"ref": f"Sources ({number})", "kind": "text_units", "id": unit, "human_readable_id": number}
+            listed.append(cited | place)
+    nowhere = {"document_id": None, "start": None, "end": None, "quote": ""}
+    listed += [_cite_relationship(fact, corpus) | nowhere for fact in report.facts]
     return json.dumps(listed, ensure_ascii=False)
+
+
+def _cite_relationship(relationship_id: str, corpus: Corpus) -> dict[str, Any]:
+    number = corpus.relationships[relationship_id]["human_readable_id"]
+    ref = f"Relationships ({number})"
+    return {"ref": ref, "kind": "relationships", "id": relationship_id, "human_readable_id": number}
 
 
 def _finish_row(row: dict[str, Any], report: Report, corpus: Corpus) -> dict[str, Any]:
