@@ -28,6 +28,7 @@ from graphrag.integrity import check_integrity
 from graphrag.ledger import number_rows
 from graphrag.runs import (
     DATABASE,
+    MANIFEST,
     append_run,
     clean_runs,
     current_run,
@@ -269,7 +270,10 @@ def open_index(output_dir: Path) -> Index:
                 f'release reads {FORMAT}. Run "graphrag index --full".'
             )
         try:
-            return Index(folder, manifest)
+            index = Index(folder, manifest)
+            if attempt == 3 or (folder / MANIFEST).exists():
+                return index
+            index.close()  # pruned while we opened it: some files may be missing; look again
         except (OSError, duckdb.Error, ValueError) as error:
             if attempt == 3 or folder == current_run(output_dir):  # else: pruned while we looked; look again
                 raise StoreError(f"Cannot read the index in {shown_path(folder)}: {_one_line(error)}") from error

@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import os
 import socket
+import threading
 from pathlib import Path
 
 import polars as pl
@@ -89,6 +90,74 @@ def test_the_second_run_is_refused_with_pid_and_time(tmp_path: Path) -> None:
         raise AssertionError
     with store.lock_output(tmp_path):
         pass
+
+
+class Killed(BaseException):
+    """Stands for kill -9: nothing of ours may catch it and tidy up."""
+
+
+def test_killed_at_any_moment_readers_see_a_whole_run(
+    tmp_path: Path, frames: Frames, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each wait for the disk is a moment; the run is killed at one of them, then made again."""
+    after = {**frames, "failures": frames["failures"].clear()}
+    write(tmp_path, "r0", frames)
+    store.publish_run(tmp_path, "r0")
+    real_sync = os.fsync
+    moments: list[int] = []
+    for number, kill_at in enumerate([0, 5, 17, *range(24, 60)], start=1):
+        left = [kill_at]
+
+        def sync(handle: int, left: list[int] = left) -> None:
+            left[0] -= 1
+            if left[0] < 0:
+                raise Killed
+            real_sync(handle)
+
+        was = store.open_index(tmp_path).run_id
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", sync)
+            patch.setattr("shutil.rmtree", lambda *_, **__: None)  # a killed process removes nothing
+            try:
+                write(tmp_path, f"r{number}", after)
+                store.publish_run(tmp_path, f"r{number}")
+            except Killed:
+                moments.append(kill_at)
+        with store.open_index(tmp_path) as index:
+            assert index.run_id in (was, f"r{number}")
+            expected = 1 if index.run_id == "r0" else 0
+            assert index.frame("select count(*) from failures").item() == expected
+        store.clean_runs(tmp_path)
+        assert f"r{number}" in [*store.list_runs(tmp_path), "r0"] or not (tmp_path / f"runs/r{number}").exists()
+        if left[0] >= 0:
+            break
+    assert left[0] >= 0, "the last run was not killed"
+    assert len(moments) > 5
+    assert store.open_index(tmp_path).run_id == f"r{number}"
+
+
+def test_readers_see_the_old_or_the_new_run_during_many_publishes(tmp_path: Path, frames: Frames) -> None:
+    for run_id in ("r1", "r2"):
+        write(tmp_path, run_id, {**frames, "failures": frames["failures"].with_columns(run_id=pl.lit(run_id))})
+    store.publish_run(tmp_path, "r1")
+    stop, seen, faults = threading.Event(), set(), []
+
+    def read() -> None:
+        while not stop.is_set():
+            with store.open_index(tmp_path) as index:
+                inside = index.frame("select run_id from failures").item()
+                seen.add(inside)
+                if inside != index.run_id:
+                    faults.append((inside, index.run_id))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for number in range(20):
+        store.publish_run(tmp_path, ("r2", "r1")[number % 2])
+    stop.set()
+    reader.join()
+    assert faults == []
+    assert seen <= {"r1", "r2"}
 
 
 def _hold_and_die(folder: Path) -> None:
