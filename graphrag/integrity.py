@@ -188,8 +188,8 @@ def _check_evidence(frames: Frames) -> Iterator[str]:
         .join(contents, on="document_id", how="left")
         .group_by(id="relationship_id")
         .agg(
-            # authored evidence has no text unit and counts as one
-            counted_weight=pl.col("unit_text").drop_nulls().n_unique().clip(1),
+            # evidence without a text unit (authored, front matter) counts by document
+            counted_weight=pl.coalesce("unit_text", pl.lit("document ") + pl.col("content_sha256")).n_unique(),
             counted_documents=pl.col("content_sha256").n_unique(),
         )
     )

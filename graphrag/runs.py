@@ -214,10 +214,11 @@ def read_log(output_dir: Path) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def lock_output(output_dir: Path) -> Iterator[None]:
+def lock_output(output_dir: Path) -> Iterator[str]:
     """Hold the output folder for one run. Raises StoreError if another run holds it or it cannot be written.
 
-    The kernel drops the lock with the process, so a lock file that a killed run left is simply taken over.
+    The kernel drops the lock with the process, so what a killed run left is taken over; the value of the context is
+    then one line that says so, else an empty string.
     """
     with disk_errors("write", output_dir):
         output_dir.mkdir(parents=True, exist_ok=True)
@@ -227,21 +228,28 @@ def lock_output(output_dir: Path) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             handle.seek(0)
-            raise StoreError(_holder(handle.read(), output_dir)) from error
+            holder = _name_holder(handle.read())
+            raise StoreError(f"Another run holds {shown_path(output_dir)} ({holder}).") from error
+        handle.seek(0)
+        stale = handle.read()
         handle.truncate(0)
         since = datetime.now(UTC).isoformat(timespec="seconds")
         handle.write(json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": since}))
         handle.flush()
         try:
-            yield
+            yield (
+                f"The last run ended without finishing ({_name_holder(stale)}); its lock was taken over."
+                if stale
+                else ""
+            )
         finally:
             handle.truncate(0)
 
 
-def _holder(written: str, output_dir: Path) -> str:
+def _name_holder(written: str) -> str:
     try:
         holder = json.loads(written)
         where = "" if holder["host"] == socket.gethostname() else f" on {holder['host']}"
-        return f"Another run holds {shown_path(output_dir)} (pid {holder['pid']}{where}, since {holder['since']})."
+        return f"pid {holder['pid']}{where}, since {holder['since']}"
     except (ValueError, KeyError, TypeError):
-        return f"Another run holds {shown_path(output_dir)} (it has just begun)."
+        return "it has just begun"

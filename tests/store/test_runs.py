@@ -88,8 +88,8 @@ def test_the_second_run_is_refused_with_pid_and_time(tmp_path: Path) -> None:
         store.lock_output(tmp_path),
     ):
         raise AssertionError
-    with store.lock_output(tmp_path):
-        pass
+    with store.lock_output(tmp_path) as notice:
+        assert notice == ""
 
 
 class Killed(BaseException):
@@ -173,7 +173,8 @@ def test_the_lock_of_a_dead_run_is_taken_over(tmp_path: Path) -> None:
     written = json.loads((tmp_path / ".lock").read_text())
     assert written["pid"] == process.pid
     assert written["host"] == socket.gethostname()
-    with store.lock_output(tmp_path):
+    with store.lock_output(tmp_path) as notice:
+        assert notice.startswith(f"The last run ended without finishing (pid {process.pid}, since 2")
         assert json.loads((tmp_path / ".lock").read_text())["pid"] == os.getpid()
 
 
