@@ -19,29 +19,10 @@ import regex
 from graphrag.names import acronyms_of, is_acronym, is_acronym_of, is_numeronym_of, name_key
 
 # Titles that many folders repeat: names of a kind of file, not of a thing.
-GENERIC_TITLES = frozenset(
-    [
-        "readme",
-        "index",
-        "overview",
-        "introduction",
-        "notes",
-        "note",
-        "untitled",
-        "changelog",
-        "home",
-        "todo",
-        "contents",
-        "summary",
-        "license",
-        "about",
-        "contributing",
-        "faq",
-        "glossary",
-        "draft",
-        "document",
-    ]
-)
+GENERIC_TITLES = frozenset((
+    "readme", "index", "overview", "introduction", "notes", "note", "untitled", "changelog", "home", "todo",
+    "contents", "summary", "license", "about", "contributing", "faq", "glossary", "draft", "document",
+))  # fmt: skip
 _KNOWN_AS = (
     r"also known as|better known as|formerly known as|previously known as|formerly called|previously called|"
     r"also called|a\.k\.a\.|aka|formerly|previously|abbreviated as|abbreviated to|abbreviated|short for|or simply"

@@ -113,7 +113,7 @@ class NameDecisions:
     # -- declared by documents
 
     def apply_notes(self, notes: list[Note]) -> None:
-        """Title and aliases of a note are one, where one of them is mentioned; a name that two notes claim is neither's."""
+        """Title and aliases of a note are one, where one is mentioned; a name that two notes claim is neither's."""
         claims: dict[str, set[str]] = defaultdict(set)
         for note in notes:
             for alias in note.aliases:
@@ -122,7 +122,7 @@ class NameDecisions:
         for note in notes:
             is_connector = not note.is_generic and counts[name_key(note.title)] == 1
             names = [*([note.title] if is_connector else []), *note.aliases]
-            if not note.aliases or not any(self.knows(name) for name in names):
+            if not note.aliases or not any(self._is_mentioned(name) for name in names):
                 continue
             head = self._find_or_add(names[0])
             reason = f"Front matter of {note.path}."
@@ -269,8 +269,12 @@ class NameDecisions:
         """Some document mentions this very name, or a rule or note declared it."""
         return name_key(name) in self._position
 
+    def _is_mentioned(self, name: str) -> bool:
+        found = self._find(name)
+        return found is not None and self.keys[found].is_mentioned
+
     def _find(self, name: str) -> int | None:
-        """The node of a name: of the exact surface where equal keys are kept apart, none where types tell them apart."""
+        """The node of a name: of the exact surface where equal keys are kept apart, none where types do that."""
         key = name_key(name)
         if key not in self._split:
             return self._position.get(key)

@@ -123,7 +123,7 @@ def by_honorific(nodes: Sequence[Node]) -> Iterator[Candidate]:
     for i, node in enumerate(nodes):
         words, title = split_honorifics(node.name.words)
         bare = position.get(" ".join(words)) if title else None
-        if bare is not None and not nodes[bare].name.person == "no":
+        if bare is not None and nodes[bare].name.person != "no":
             yield Candidate(bare, i, "honorific", 1.0, "The same person's name but for the title.")
 
 

@@ -37,55 +37,14 @@ _CODE_SHAPE = regex.compile(r"\p{Ll}\p{Lu}|\p{Lu}{2}\p{Ll}|[\p{L}\d][-_.][\p{L}\
 _DIGITS = regex.compile(r"\d+(?:\.\d+)*")
 _SCRIPTS = (regex.compile(r"\p{Latin}"), regex.compile(r"\p{Cyrillic}"), regex.compile(r"\p{Greek}"))
 
-SMALL_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "at",
-        "by",
-        "de",
-        "del",
-        "der",
-        "des",
-        "di",
-        "du",
-        "for",
-        "in",
-        "la",
-        "le",
-        "of",
-        "on",
-        "or",
-        "the",
-        "to",
-        "und",
-        "van",
-        "von",
-        "with",
-        "y",
-    ]
-)
-HONORIFICS = frozenset(
-    [
-        "mr",
-        "mrs",
-        "ms",
-        "miss",
-        "mx",
-        "dr",
-        "prof",
-        "professor",
-        "sir",
-        "dame",
-        "lord",
-        "lady",
-        "rev",
-        "reverend",
-        "herr",
-        "frau",
-    ]
-)
+SMALL_WORDS = frozenset((
+    "a", "an", "and", "at", "by", "de", "del", "der", "des", "di", "du", "for", "in", "la", "le", "of", "on",
+    "or", "the", "to", "und", "van", "von", "with", "y",
+))  # fmt: skip
+HONORIFICS = frozenset((
+    "mr", "mrs", "ms", "miss", "mx", "dr", "prof", "professor", "sir", "dame", "lord", "lady", "rev",
+    "reverend", "herr", "frau",
+))  # fmt: skip
 LEGAL_FORMS = {
     "inc": "inc", "incorporated": "inc", "corp": "corp", "corporation": "corp", "co": "co", "company": "co",
     "ltd": "ltd", "limited": "ltd", "llc": "llc", "llp": "llp", "lp": "lp", "plc": "plc", "gmbh": "gmbh", "ag": "ag",
@@ -249,7 +208,7 @@ def split_honorifics(tokens: Sequence[str]) -> tuple[tuple[str, ...], str]:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name taken apart. `words` are those of the key without bracketed qualifier; `person` is "yes", "no" or "maybe"."""
+    """A name taken apart. `words`: those of the key without bracketed qualifier; `person`: "yes", "no" or "maybe"."""
 
     surface: str
     key: str

@@ -1,7 +1,7 @@
 """Vetoes: what keeps two names apart however alike they look (specs: indexing 3).
 
-`find_veto(a, b)` gives the reason in words, or an empty string. Only what a person declared (aliases.toml, front matter)
-beats a veto. Types are not looked at here: they need the neighbourhoods, which index/disambiguation.py knows.
+`find_veto(a, b)` gives the reason in words, or an empty string. Only what a person declared (aliases.toml, front
+matter) beats a veto. Types are not looked at here: they need the neighbourhoods, which index/disambiguation.py knows.
 
 Does not: say that two names are one. No veto means no more than that a rule or a judge may decide.
 """

@@ -1,4 +1,4 @@
-"""Factories of documents, mentions and relation statements by hand, for the tests of disambiguation, graph, summaries."""
+"""Documents, mentions and relation statements by hand, for the tests of disambiguation, graph and summaries."""
 
 from __future__ import annotations
 

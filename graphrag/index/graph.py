@@ -1,7 +1,7 @@
-"""Clusters, mentions and relation statements -> entities, relationships, evidence (specs: indexing 4, context graph 1).
+"""Clusters, mentions, relation statements -> entities, relationships, evidence (specs: indexing 4, context graph 1).
 
-Every count is derived from evidence here and nowhere else: weight, n_documents, frequency, degree, pagerank. Copies of a
-text count once. Reads clusters, entity_mentions, relationship_mentions, text_units, documents; writes entities,
+Every count is derived from evidence here and nowhere else: weight, n_documents, frequency, degree, pagerank. Copies of
+a text count once. Reads clusters, entity_mentions, relationship_mentions, text_units, documents; writes entities,
 relationships, evidence, and the id lists of text_units and documents.
 
 Does not: write descriptions (index/summaries.py) or give numbers for people (human_readable_id is the row number).
@@ -64,7 +64,7 @@ def build_graph(
 def _resolve_ends(
     relationship_mentions: pl.DataFrame, entity_mentions: pl.DataFrame, named: pl.DataFrame
 ) -> pl.DataFrame:
-    """source_id, target_id and their keys: the mention of that surface in the text unit, else the document, else anywhere."""
+    """source_id, target_id and keys: of the mention with that surface in the text unit, else document, else anywhere."""
     places = entity_mentions.sort("document_id", "start_char", "id").select(
         "text_unit_id", "document_id", "surface", "entity_id"
     )

@@ -63,7 +63,7 @@ def eight_facts(order: list[str] | None = None) -> Graph:
 
 def test_eight_facts_give_the_table_of_the_spec() -> None:
     graph = eight_facts()
-    stem = {unit: path for unit, path in _unit_paths(graph).items()}
+    stem = _unit_paths(graph)
     found = [
         f"{row['source']} | {row['predicate']} | {row['target']} | {row['weight']:g} | "
         + ",".join(sorted(stem[unit] for unit in row["text_unit_ids"]))
