@@ -21,7 +21,9 @@ from graphrag import nlp_parsing, tables
 from graphrag.errors import ModelError
 from graphrag.ids import row_id
 from graphrag.index.nlp_names import Lexicon, Name, count_words, find_joined_names, find_names, find_words, head_type
-from graphrag.index.nlp_relations import Relation, find_relations
+from graphrag.index.nlp_patterns import find_pattern_relations
+from graphrag.index.nlp_predicates import Relation
+from graphrag.index.nlp_relations import find_relations
 from graphrag.index.nlp_sentences import Sentence, cut_sentences
 from graphrag.nlp_parsing import Parse
 
@@ -113,7 +115,7 @@ def _count_corpus(
     joined: dict[str, str] = {}
     for sentence, parse in zip(sentences, parses, strict=True):
         words = find_words(sentence.clean.text, parse)
-        count_words(lexicon, sentence.clean, words, sentence.kind)
+        count_words(lexicon, sentence.clean, words, parse, sentence.kind)
         joined |= {name: head_type(name) or "unknown" for name in find_joined_names(lexicon, sentence.clean, words)}
     lexicon.declare({**joined, **known_names})
     return lexicon
@@ -123,7 +125,7 @@ def _read(sentence: Sentence, parse: Parse | None, lexicon: Lexicon) -> Reading:
     words = find_words(sentence.clean.text, parse)
     names = find_names(sentence.clean, words, parse, lexicon, sentence.kind)
     names = [name for name in names if sentence.locate(name.start, name.end)]
-    relations = find_relations(sentence.clean.text, parse, names) if parse else []
+    relations = find_relations(sentence.clean.text, parse, names) if parse else find_pattern_relations(sentence.clean.text, names)
     return Reading(sentence, parse, names, relations)
 
 
@@ -143,7 +145,7 @@ def _append_rows(
             mentions.setdefault((row["document_id"], row["start_char"], row["end_char"]), row)
     typed: set[frozenset[str]] = set()
     for relation in reading.relations:
-        if relation.subject is None or relation.subject not in surfaces or relation.object not in surfaces:
+        if relation.subject not in surfaces or relation.object not in surfaces:
             continue
         subject, object_ = surfaces[relation.subject], surfaces[relation.object]
         if subject.casefold() == object_.casefold():

@@ -97,7 +97,7 @@ EMPTY_MODIFIERS = words(
 EMPTY_HEADS = words(
     "time day week month year morning evening night afternoon hour minute second moment way part lot number amount kind type sort case fact "
     "reason result problem issue thing people person man woman hand side end start beginning middle point level rate ratio percent percentage "
-    "example use work change changes update version release review meeting decision plan idea question answer list line word name value size "
+    "example use change changes update event message row record key file metric log audit error bug meeting office version release review meeting decision plan idea question answer list line word name value size "
     "length state status order request response error failure incident traffic load latency data information detail details section "
     "step process action item summary overview"
 )
@@ -181,5 +181,36 @@ FIELD_PREDICATES = {
 GENERIC_ACRONYMS = words(
     "API APIs URL URLs URI URIs HTTP HTTPS ID IDs UI UIs UX CPU CPUs GPU RAM IO OS PR PRs CI CD SLA SLAs SLO SLOs SLI SLIs RTO RPO KPI KPIs OKR "
     "FAQ FAQs MTTR MTTD QPS RPS TTL TTLs POC MVP QA IP IPs CSV PDF P0 P1 P2 P3 P4 P5 S1 S2 S3 SEV1 SEV2 SEV3 SEV-1 SEV-2 SEV-3 Q1 Q2 Q3 Q4 "
+    "GB MB KB TB PDFs JSON YAML XML HTML "
     "GET POST PUT PATCH DELETE HEAD OPTIONS NOT AND OR MUST SHOULD MAY SHALL REQUIRED NULL TRUE FALSE OOM RCA DB DBs VM VMs II III IV VI VII"
 )
+# Verbs that the lite rules know in all their forms.
+COMMON_VERBS = words(
+    "depend rely run write read call use own back host send publish subscribe connect consume store talk serve power support require replace "
+    "maintain manage monitor trigger query proxy route expose dispatch fetch pull push deploy build operate lead supersede cache index sync "
+    "replicate feed authenticate integrate emit forward notify page poll contain belong report invoke wrap protect post listen relay stream "
+    "charge load import export mirror keep hold save copy deliver ship sit live work sell buy found join acquire create design develop write make "
+    "produce direct star play win marry teach head govern border cross"
+)
+IRREGULAR_FORMS = {  # lemma -> (past, participle)
+    "run": ("ran", "run"), "write": ("wrote", "written"), "read": ("read", "read"), "send": ("sent", "sent"), "build": ("built", "built"),
+    "lead": ("led", "led"), "feed": ("fed", "fed"), "keep": ("kept", "kept"), "hold": ("held", "held"), "sit": ("sat", "sat"),
+    "sell": ("sold", "sold"), "buy": ("bought", "bought"), "make": ("made", "made"), "win": ("won", "won"), "teach": ("taught", "taught"),
+    "ship": ("shipped", "shipped"), "wrap": ("wrapped", "wrapped"), "emit": ("emitted", "emitted"), "star": ("starred", "starred"),
+}  # fmt: skip
+# Verbs whose object is a word or a topic, not a thing they act on.
+SPEECH_VERBS = words("say mean mention note explain hear describe discuss know")
+CLOSED_WORDS = words(
+    "a an the this that these those i you he she it we they me him her us them my your his its our their mine yours and or but nor so yet for of in on "
+    "at by to from with into onto over under after before between through during without within about against among if when while where why how "
+    "who whom whose which what as than because since until unless although though whether not no is are was were be been being am do does did "
+    "has have had can could will would shall should may might must there here then now also only just very too more most less least some any "
+    "each every all both either neither another other such same one two three however therefore thus hence please let"
+)
+CALENDAR_WORDS = words(
+    "january february march april may june july august september october november december jan feb mar apr jun jul aug sep sept oct nov dec "
+    "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays mon tue tues wed "
+    "thu thur thurs fri sat sun utc gmt cet cest bst est edt pst pdt am pm spring summer autumn winter today tomorrow yesterday christmas easter "
+    "q1 q2 q3 q4 h1 h2"
+)
+UNITS = words("gb mb kb tb gib mib kib ms s min km kg m cm mm ghz mhz hz rpm usd eur gbp k")

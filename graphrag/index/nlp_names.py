@@ -16,6 +16,8 @@ from dataclasses import dataclass, field, replace
 import regex
 
 from graphrag.index.nlp_lexicon import (
+    CALENDAR_WORDS,
+    CLOSED_WORDS,
     EMPTY_HEADS,
     EMPTY_MODIFIERS,
     FILE_SUFFIXES,
@@ -26,6 +28,7 @@ from graphrag.index.nlp_lexicon import (
     TYPE_OF_LABEL,
     TYPE_OF_PREFIX,
     TYPE_OF_PROPER_HEAD,
+    UNITS,
 )
 from graphrag.index.nlp_markup import Clean
 from graphrag.nlp_parsing import Parse
@@ -35,6 +38,7 @@ POSSESSIVE = regex.compile(r"['’](?:s|S)?$")
 TICKET = regex.compile(r"[A-Z][A-Z0-9]{1,9}-\d+(?:-\d+)*")
 NUMBERED = regex.compile(r"(?:PEP|RFC|ISO|ADR|INC|CVE|RB) \d+(?:-\d+)*(?!\.?\d)")
 CAMEL = regex.compile(r"\p{Lu}\p{Ll}+\d*(?:\p{Lu}[\p{L}\d]*)+|\p{Ll}{1,3}\p{Lu}\p{Ll}[\p{L}\d]*|\p{Lu}{2,}\p{Ll}[\p{L}\d]+|\p{Lu}\p{Ll}+\p{Lu}")
+HOST = regex.compile(r"[a-z]{2,}(?:-[a-z0-9]+)+-\d+")
 VERSIONED = regex.compile(r"\b\p{Ll}[\p{Ll}\d-]+ v?\d+(?:\.\d+)+\b")
 NUMERONYM = regex.compile(r"[A-Za-z]\d{1,2}[a-z]")
 VERSION = regex.compile(r"v?\d+(?:\.\d+)*(?:\.x)?|[IVX]{1,4}")
@@ -87,6 +91,17 @@ class Lexicon:
     upper: Counter[str] = field(default_factory=Counter)
     names: Counter[str] = field(default_factory=Counter)
     compounds: Counter[str] = field(default_factory=Counter)
+    labels: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def model_type(self, text: str) -> str:
+        """The type that most of the model's spans of this name have; one word is a person only if said twice."""
+        votes = self.labels.get(text.casefold())
+        if not votes:
+            return ""
+        kind, count = min(votes.items(), key=lambda item: (-item[1], item[0]))
+        if kind == "person" and " " not in text and (count < 2 or not text[1:].islower()):
+            return ""
+        return kind
 
     def declare(self, names: Mapping[str, str]) -> None:
         for surface, kind in sorted(names.items()):
@@ -108,7 +123,7 @@ def find_words(text: str, parse: Parse | None = None) -> list[Word]:
     words, position = [], 0
     for match in WORD.finditer(text):
         start, end, value = match.start(), match.end(), match[0]
-        if possessive := POSSESSIVE.search(value):
+        if (possessive := POSSESSIVE.search(value)) and value.casefold() not in {"let's", "let’s"}:
             end -= len(possessive[0])
             value = value[: possessive.start()]
         tag = ""
@@ -122,8 +137,10 @@ def find_words(text: str, parse: Parse | None = None) -> list[Word]:
     return words
 
 
-def count_words(lexicon: Lexicon, clean: Clean, words: Sequence[Word], kind: str) -> None:
-    """First pass over one sentence of running text: how its words are written."""
+def count_words(lexicon: Lexicon, clean: Clean, words: Sequence[Word], parse: Parse | None, kind: str) -> None:
+    """First pass over one sentence of running text: how its words are written, what the model takes names for."""
+    for span in model_spans(clean, parse) if parse else ():
+        lexicon.labels.setdefault(clean.text[span.start : span.end].casefold(), Counter())[span.type] += 1
     if kind not in {"prose", "item"} or is_shouted(words):
         return
     for position, word in enumerate(words):
@@ -200,6 +217,8 @@ def identifiers(clean: Clean, words: Sequence[Word]) -> list[Name]:
             prefix = word.text.split("-")[0]
             if word.text not in GENERIC_ACRONYMS:
                 found.append(Name(word.start, word.end, TYPE_OF_PREFIX.get(prefix, "unknown"), "id"))
+        elif HOST.fullmatch(word.text):
+            found.append(Name(word.start, word.end, "unknown", "id"))
         elif CAMEL.fullmatch(word.text) or (NUMERONYM.fullmatch(word.text) and word.fold not in {"p1s"}):
             found.append(Name(word.start, word.end, head_type(word.text) or "unknown", "camel"))
     for start, end in clean.codes:
@@ -242,7 +261,9 @@ def proper_runs(clean: Clean, words: Sequence[Word], lexicon: Lexicon, *, first_
             if not first_pass and (lexicon.is_name(longer) or not lexicon.is_name(alone)):
                 end = following.end
                 last += 1
-        found.append(Name(start, end, head_type(text[start:end]) or type_hint or "unknown", kind))
+        is_proven = last > position or not is_initial(text, words, position) or not words[position].text[1:].islower()
+        is_sure = is_proven or lexicon.upper[words[position].fold] > 0 or lexicon.is_name(words[position].fold)
+        found.append(Name(start, end, head_type(text[start:end]) or type_hint or "unknown", kind, is_sure))
         position = last + 1
     if first_pass:  # what stands before a lower-case head is no proof that it stands alone
         found = [name for name in found if not followed_by_head(text, words, name.end)]
@@ -254,21 +275,29 @@ def followed_by_head(text: str, words: Sequence[Word], end: int) -> bool:
 
 
 def starts_run(text: str, words: Sequence[Word], position: int, lexicon: Lexicon) -> bool:
+    """Is this capital the start of a name? Where a capital is due anyway, the corpus and the tagger decide."""
     word = words[position]
-    if not word.is_capital or len(word.text) == 1 and not (position + 1 < len(words) and words[position + 1].is_capital):
+    following = words[position + 1] if position + 1 < len(words) and text[word.end : words[position + 1].start] == " " else None
+    leads = following is not None and following.is_capital and following.fold not in ORDINARY_WORDS
+    if not word.is_capital or (len(word.text) == 1 and not leads) or word.fold in CLOSED_WORDS:
         return False
+    if word.fold in CALENDAR_WORDS:
+        return leads and not is_initial(text, words, position)
+    is_mid = not is_initial(text, words, position)
     if word.fold in ORDINARY_WORDS:
-        return False
-    if not is_initial(text, words, position):
+        if not is_mid:
+            return leads and word.tag == "NNP" and lexicon.names[f"{word.fold} {following.fold if following else ''}"] > 0
+        return leads or (word.tag == "NNP" and text[word.start - 1 : word.start] == " " and lexicon.upper[word.fold] >= lexicon.lower[word.fold])
+    if is_mid:
         return word.tag not in {"PRP", "DT", "IN", "CC", "MD", "WDT", "WP", "WRB"}
     if not word.text[1:].islower():
         return True
     lower, upper = lexicon.lower[word.fold], lexicon.upper[word.fold]
     if lower or upper:
         return upper >= lower
-    if position + 1 < len(words) and words[position + 1].is_capital and text[word.end : words[position + 1].start] == " ":
+    if leads:
         return word.tag[:2] in {"NN", "JJ", ""} or word.tag in {"VBG", "VBN"}
-    return word.tag in {"NNP", "NNPS", ""} and not (word.tag == "" and position == 0 and len(word.text) < 4)
+    return word.tag in {"NNP", "NNPS", ""} and not (word.tag == "" and len(word.text) < 4)
 
 
 def run_step(text: str, words: Sequence[Word], last: int, lexicon: Lexicon) -> int:
@@ -323,26 +352,35 @@ def model_spans(clean: Clean, parse: Parse) -> list[Name]:
 
 
 def merge_runs(clean: Clean, runs: list[Name], spans: list[Name], lexicon: Lexicon) -> list[Name]:
-    """Runs typed by the spans they match; spans that no run touches, or that hold a run, are kept too."""
+    """Runs typed by the spans they match; a span that no run touches, or that only widens one run, is kept too."""
     found: list[Name] = []
     for run in runs:
         same = [span for span in spans if span.start < run.end and run.start < span.end]
         kind = run.type
         if kind == "unknown" and same:
-            text = clean.text[run.start : run.end]
-            kind = same[0].type
-            if kind == "person" and (CAMEL.fullmatch(text) or text.isupper() or regex.search(r"\d", text)):
-                kind = "unknown"
-        found.append(replace(run, type=kind))
+            kind = lexicon.model_type(clean.text[run.start : run.end]) or "unknown"
+        found.append(replace(run, type=kind, is_sure=run.is_sure or bool(same)))
     for span in spans:
+        text = clean.text[span.start : span.end]
         touching = [run for run in runs if span.start < run.end and run.start < span.end]
-        words = clean.text[span.start : span.end].split()
+        if text.split()[0].casefold() in ORDINARY_WORDS | CLOSED_WORDS:
+            continue
+        kind = span.type if span.type not in TYPE_OF_LABEL.values() else lexicon.model_type(text) or "unknown"
         if not touching:
-            if words[0].casefold() not in ORDINARY_WORDS or len(words) > 1:
-                found.append(span)
-        elif all(span.start <= run.start and run.end <= span.end for run in touching) and words[0].casefold() not in ORDINARY_WORDS:
-            found.append(span)
+            if is_widely_name(text, lexicon):
+                found.append(replace(span, type=kind))
+        elif len(touching) == 1 and span.start <= touching[0].start and touching[0].end <= span.end and not regex.search(r"\. ", text):
+            if not head_type(clean.text[touching[0].start : touching[0].end]):
+                found.append(replace(span, type=kind))
     return found
+
+
+def is_widely_name(text: str, lexicon: Lexicon) -> bool:
+    """A span that only the NER model saw: several words, or one that the corpus does not write small."""
+    if " " in text:
+        return True
+    fold = text.casefold()
+    return lexicon.upper[fold] > 0 and lexicon.upper[fold] >= lexicon.lower[fold] or not text[1:].islower()
 
 
 def compounds(clean: Clean, words: Sequence[Word]) -> list[Name]:
@@ -426,13 +464,14 @@ def is_junk(text: str, kind: str, lexicon: Lexicon) -> bool:
     if kind == "known":
         return False
     fold = text.casefold()
-    if fold in ORDINARY_WORDS or text in GENERIC_ACRONYMS or not regex.search(r"\p{L}", text):
+    if fold in CLOSED_WORDS or text in GENERIC_ACRONYMS or fold in UNITS or not regex.search(r"\p{L}", text):
         return True
     if len(text) < 2 or len(text) > 80 or text.count(" ") > 7:
         return True
     if text.rpartition(".")[2].casefold() in FILE_SUFFIXES and "." in text and " " not in text and kind != "link":
         return True
-    return all(word in ORDINARY_WORDS or word.isdigit() for word in fold.split())
+    pieces = fold.split()
+    return all(word in CALENDAR_WORDS or word.isdigit() for word in pieces) or (len(pieces) > 1 and all(word in ORDINARY_WORDS for word in pieces))
 
 
 def resolve_overlaps(names: Iterable[Name]) -> list[Name]:

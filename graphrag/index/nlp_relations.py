@@ -11,7 +11,6 @@ Labels are ClearNLP's, tags Penn Treebank's, as spaCy's English models give them
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import regex
 
@@ -22,55 +21,48 @@ from graphrag.index.nlp_lexicon import (
     MODALS,
     NEGATIONS,
     ORDINARY_WORDS,
-    PREDICATE_SYNONYMS,
-    PRONOUN_SUBJECTS,
     RELATIVE_PRONOUNS,
+    SPEECH_VERBS,
     STRONG_PREDICATES,
     TYPE_OF_HEAD,
     UNREAL_MARKS,
     UNREAL_VERBS,
 )
 from graphrag.index.nlp_names import Name
+from graphrag.index.nlp_patterns import find_pattern_relations
+from graphrag.index.nlp_predicates import Relation, is_excluded, normalise_predicate, third_person
 from graphrag.nlp_parsing import Parse
 
-PREPOSITIONS = frozenset("on upon to from by with into onto in inside through via behind against for at of as under over within between around".split())
-PAST_ADVERBS = frozenset("longer previously formerly originally historically never no".split())
-EXCLUDED_BEFORE = regex.compile(
-    r"\b(?:not|nor|neither|never|no|without|except|except for|but not|unlike|instead of|rather than|other than|apart from|excluding|besides|than)"
-    r"(?: on| to| from| by| with)?(?: the| a| an| any| our)?\s*$",
-    regex.IGNORECASE,
+PREPOSITIONS = frozenset(
+    "on upon to from by with into onto in inside through via behind against for at of as under over within between around".split()
 )
-OWNER_NOUNS = {"owner": "owned_by", "maintainer": "maintained_by", "lead": "led_by", "leader": "led_by", "manager": "managed_by"}
-GENERIC_HEADS = frozenset({*TYPE_OF_HEAD, "instance", "deployment", "installation", "setup", "layer", "system", "tier", "fleet"})
-IRREGULAR_THIRD = {"be": "is", "have": "has", "do": "does", "go": "goes"}
+PAST_ADVERBS = frozenset("longer previously formerly originally historically initially never no".split())
+UNREAL_OPENING = regex.compile(r"\b(?:at first|initially|originally|in the past|under (?:that|this) proposal)\b", regex.IGNORECASE)
+PARTICLES = frozenset("up down out off over back away".split())
+OWNER_NOUNS = {
+    "owner": "owned_by", "maintainer": "maintained_by", "lead": "led_by", "leader": "led_by", "manager": "managed_by",
+}  # fmt: skip
+# "the Redis instance" means Redis; "Redis topics" does not.
+TRANSPARENT_HEADS = frozenset("instance deployment installation cluster service server database cache app application team queue broker".split())
+# A break in the line between the ends: they belong to different statements.
+BREAK = regex.compile(r" [—–·|→] |\n\n")
 MAX_DEPTH = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """subject is None where a pronoun or generic noun stands; then `subject_span` says where."""
-
-    subject: Name | None
-    subject_span: tuple[int, int]
-    predicate: str
-    predicate_span: tuple[int, int]
-    object: Name
+def is_confirmed(name: Name | None, predicate: str) -> bool:
+    """Names that only a relation shows to be things need one that has things at its ends."""
+    return name is None or name.is_sure or predicate in STRONG_PREDICATES
 
 
-def third_person(lemma: str) -> str:
-    """depend -> depends, carry -> carries, push -> pushes."""
-    if lemma in IRREGULAR_THIRD:
-        return IRREGULAR_THIRD[lemma]
-    if lemma.endswith(("s", "x", "z", "ch", "sh", "o")):
-        return lemma + "es"
-    if lemma.endswith("y") and lemma[-2:-1] not in "aeiou":
-        return lemma[:-1] + "ies"
-    return lemma + "s"
-
-
-def normalise_predicate(*parts: str) -> str:
-    predicate = regex.sub(r"[^\p{L}\p{N}]+", "_", "_".join(part for part in parts if part).casefold()).strip("_")
-    return PREDICATE_SYNONYMS.get(predicate, predicate)
+def main_subject(parse: Parse, names: Sequence[Name]) -> Name | None:
+    """The name that is the subject of the sentence's main verb."""
+    for token, dep in enumerate(parse.deps):
+        if dep in {"nsubj", "nsubjpass"} and parse.heads[parse.heads[token]] == parse.heads[token]:
+            for name in names:
+                if parse.starts[token] < name.end and name.start < parse.ends[token]:
+                    return name
+            return None
+    return None
 
 
 def find_relations(text: str, parse: Parse, names: Sequence[Name]) -> list[Relation]:
@@ -84,7 +76,7 @@ class SentenceReader:
     """One sentence's tree with its names; `read` walks its verbs."""
 
     def __init__(self, text: str, parse: Parse, names: Sequence[Name]) -> None:
-        self.text, self.parse = text, parse
+        self.text, self.parse, self.names = text, parse, names
         self.children: list[list[int]] = [[] for _ in parse.heads]
         for token, head in enumerate(parse.heads):
             if head != token:
@@ -98,18 +90,37 @@ class SentenceReader:
 
     def read(self) -> list[Relation]:
         found: dict[tuple[object, ...], Relation] = {}
+        done: set[int] = set()
         for token, tag in enumerate(self.parse.tags):
-            if token in self.name_of and self.name_of[token].kind != "compound" and tag not in {"VBZ", "VBN", "VBD"}:
+            if token in self.name_of and not tag.startswith("VBZ"):
                 continue
-            facts: Iterator[Relation] = iter(())
+            facts: list[Relation] = []
             if tag.startswith("VB") and self.parse.deps[token] not in {"aux", "auxpass", "amod", "compound"}:
-                facts = self.verb_facts(token)
+                facts = list(self.verb_facts(token))
+                if facts or self.is_unreal(token):
+                    done.add(token)
             elif self.parse.deps[token] == "appos" and token not in self.name_of:
-                facts = self.noun_facts(token, [self.parse.heads[token]])
+                facts = list(self.noun_facts(token, [self.parse.heads[token]]))
             for fact in facts:
-                if fact.subject is None or fact.subject != fact.object:
-                    found.setdefault((fact.subject_span, fact.predicate, fact.object.start), fact)
-        return list(found.values())
+                found.setdefault((fact.subject_span, fact.predicate, fact.object_span), fact)
+        for fact in find_pattern_relations(self.text, self.names, lambda start, end: self.may_be_verb(start, end, done)):
+            found.setdefault((fact.subject_span, fact.predicate, fact.object_span), fact)
+        return [fact for fact in found.values() if self.is_sound(fact)]
+
+    def may_be_verb(self, start: int, end: int, done: set[int]) -> bool:
+        """For a pattern's verb: not one that the parse has read, or holds for unreal."""
+        tokens = [t for t, first in enumerate(self.parse.starts) if start <= first < end]
+        return not any(token in done or self.parse.tags[token] in {"IN", "RB", "DT"} for token in tokens)
+
+    def is_sound(self, fact: Relation) -> bool:
+        if fact.subject == fact.object:
+            return False
+        if not is_confirmed(fact.subject, fact.predicate) or not is_confirmed(fact.object, fact.predicate):
+            return False
+        first, last = sorted((fact.subject_span, fact.object_span))
+        if UNREAL_OPENING.search(self.text[: first[0]]):
+            return False
+        return not BREAK.search(self.text[first[1] : last[0]])
 
     # -- the verb and its arguments
 
@@ -121,29 +132,39 @@ class SentenceReader:
             yield from self.copula_facts(verb, subjects)
             return
         passive = self.is_passive(verb)
-        particle = " ".join(self.words[c] for c in self.children[verb] if self.parse.deps[c] == "prt")
+        particle = self.particle(verb)
         base = self.words[verb] if passive else third_person(self.parse.lemmas[verb].casefold())
         for preposition, target in self.objects(verb, passive):
             predicate = normalise_predicate(base, particle, self.words[preposition] if preposition is not None else "")
             span = self.predicate_span(verb, preposition)
             yield from self.facts(subjects, predicate, span, target)
 
+    def particle(self, verb: int) -> str:
+        return " ".join(self.words[c] for c in self.children[verb] if self.parse.deps[c] == "prt")
+
     def facts(self, subjects: list[int], predicate: str, span: tuple[int, int], target: int) -> Iterator[Relation]:
         for object_token in self.conjuncts(target):
-            object_name = self.end_name(object_token, predicate)
-            if object_name is None:
-                continue
-            for subject in subjects:
-                for subject_token in self.conjuncts(subject):
-                    yield from self.fact(subject_token, predicate, span, object_name)
+            end = self.end(object_token, predicate)
+            if end is not None:
+                for subject in subjects:
+                    for subject_token in self.conjuncts(subject):
+                        yield from self.fact(subject_token, predicate, span, end)
 
-    def fact(self, subject: int, predicate: str, span: tuple[int, int], object_name: Name) -> Iterator[Relation]:
-        name = self.end_name(subject, predicate)
+    def fact(
+        self, subject: int, predicate: str, span: tuple[int, int], object_end: tuple[Name | None, tuple[int, int]]
+    ) -> Iterator[Relation]:
+        end = self.end(subject, predicate)
+        if end is not None and (end[0] is not None or object_end[0] is not None):
+            yield Relation(*end, predicate, span, *object_end)
+
+    def end(self, token: int, predicate: str) -> tuple[Name | None, tuple[int, int]] | None:
+        """(name, its span) of a noun phrase, (None, its span) of a pronoun or "the service", None of anything else."""
+        name = self.end_name(token, predicate)
         if name is not None:
-            yield Relation(name, (name.start, name.end), predicate, span, object_name)
-        elif self.is_reference(subject):
-            start = min(self.parse.starts[token] for token in [subject, *self.determiners(subject)])
-            yield Relation(None, (start, self.parse.ends[subject]), predicate, span, object_name)
+            return name, (name.start, name.end)
+        if self.is_reference(token):
+            return None, (min(self.parse.starts[t] for t in [token, *self.determiners(token)]), self.parse.ends[token])
+        return None
 
     def subjects(self, verb: int, depth: int = 0) -> list[int]:
         deps, heads, tags = self.parse.deps, self.parse.heads, self.parse.tags
@@ -153,6 +174,9 @@ class SentenceReader:
         if depth > MAX_DEPTH or heads[verb] == verb:
             return []
         head, dep = heads[verb], deps[verb]
+        between = self.text[min(self.parse.starts[verb], self.parse.starts[head]) : max(self.parse.starts[verb], self.parse.starts[head])]
+        if ";" in between and dep != "conj":
+            return []
         if dep == "acl" and tags[verb] in {"VBN", "VBG", "VBD"}:
             return [head]
         is_shared = (
@@ -179,15 +203,19 @@ class SentenceReader:
                 if self.words[child] in RELATIVE_PRONOUNS and is_relative:
                     yield None, antecedent
                     continue
-                if not passive:
+                if not passive and self.parse.lemmas[verb] not in SPEECH_VERBS:
                     yield None, child
-                if child not in self.name_of:
+                if child not in self.name_of or self.words[child].islower():
                     yield from self.prepositional(child, antecedent if is_relative else None)
             elif deps[child] in {"prep", "agent", "dative"}:
                 yield from self.preposition_objects(child, antecedent if is_relative else None)
         owns_subject = any(deps[c].startswith("nsubj") and self.words[c] not in RELATIVE_PRONOUNS for c in self.children[verb])
-        if is_relative and owns_subject and not has_object and not passive and not any(deps[c] == "prep" for c in self.children[verb]):
+        is_bare = not has_object and not any(deps[c] == "prep" for c in self.children[verb])
+        if is_relative and owns_subject and is_bare and not passive and self.is_strong(verb):
             yield None, antecedent
+
+    def is_strong(self, verb: int) -> bool:
+        return third_person(self.parse.lemmas[verb].casefold()) in STRONG_PREDICATES
 
     def prepositional(self, token: int, antecedent: int | None) -> Iterator[tuple[int | None, int]]:
         for child in self.children[token]:
@@ -195,6 +223,13 @@ class SentenceReader:
                 yield from self.preposition_objects(child, antecedent)
 
     def preposition_objects(self, preposition: int, antecedent: int | None) -> Iterator[tuple[int | None, int]]:
+        if self.words[preposition] in PARTICLES - PREPOSITIONS and antecedent is None:
+            for child in self.children[preposition]:
+                if self.parse.deps[child] == "pobj":
+                    yield preposition, child
+                elif self.parse.deps[child] == "prep":
+                    yield from self.preposition_objects(child, None)
+            return
         if self.words[preposition] not in PREPOSITIONS:
             return
         targets = [c for c in self.children[preposition] if self.parse.deps[c] == "pobj"]
@@ -251,10 +286,10 @@ class SentenceReader:
                 continue
             for preposition, target in self.all_preposition_objects(subject, None):
                 span = self.parse.starts[subject], self.parse.ends[preposition]
-                object_name = self.end_name(owner, predicate)
-                if self.words[preposition] == "of" and object_name is not None:
+                end = self.end(owner, predicate)
+                if self.words[preposition] == "of" and end is not None:
                     for token in self.conjuncts(target):
-                        yield from self.fact(token, predicate, span, object_name)
+                        yield from self.fact(token, predicate, span, end)
 
     def all_preposition_objects(self, token: int, verb: int | None) -> Iterator[tuple[int, int]]:
         attached = self.children[token] + (self.children[verb] if verb is not None else [])
@@ -344,20 +379,18 @@ class SentenceReader:
         """The name that a noun phrase stands for, by its head token."""
         name = self.name_of.get(token) or self.name_beside(token)
         if name is None and depth < 2:
-            for child in self.children[token]:
+            for child in self.children[token] if self.parse.tags[token].startswith("NN") else ():
                 if self.parse.deps[child] == "appos" and child in self.name_of:
                     name = self.name_of[child]
             if self.parse.deps[token] == "appos":
                 name = name or self.end_name(self.parse.heads[token], predicate, depth + 1)
         if name is None and predicate in STRONG_PREDICATES:
             name = self.compound_end(token)
-        if name is None or EXCLUDED_BEFORE.search(self.text[: name.start]):
-            return None
-        return name
+        return None if name is None or is_excluded(self.text, name) else name
 
     def name_beside(self, token: int) -> Name | None:
         """ "the Redis instance": the name before a generic head noun."""
-        if self.parse.lemmas[token].casefold() not in GENERIC_HEADS:
+        if self.parse.lemmas[token].casefold() not in TRANSPARENT_HEADS:
             return None
         beside = [self.name_of[c] for c in self.children[token] if self.parse.deps[c] in {"compound", "nmod", "amod"} and c in self.name_of]
         return beside[-1] if beside else None
@@ -385,11 +418,9 @@ class SentenceReader:
         return Name(start, end, kind, "end", is_sure=False)
 
     def is_reference(self, token: int) -> bool:
-        """ "It", "this service", "the service" at the start of the sentence."""
-        if token > 2:
-            return False
-        if self.words[token] in PRONOUN_SUBJECTS:
-            return self.words[token] == "it"
+        """ "It", "this service", "the gateway": what stands for a name said before."""
+        if self.words[token] == "it":
+            return True
         determiners = self.determiners(token)
         return bool(determiners) and self.words[token] in TYPE_OF_HEAD and len(self.children[token]) == len(determiners)
 
