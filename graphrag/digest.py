@@ -164,12 +164,15 @@ def _trim_emphasis(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 _DANGLING = re.compile(
-    r"(?:it|its|they|their|them|this|that|these|those|he|she|his|her|there|then|so|but|and|or|also|here|such)\b", re.I
+    r"(?:it|its|they|their|them|this|that|these|those|he|she|his|her|there|then|so|but|and|or|also|here|such|both|"
+    r"however|therefore|thus|instead|meanwhile|otherwise|(?:since|until|by|before|after|for|because of|at|in)"
+    r" (?:then|that|this))\b",
+    re.I,
 )
 _KEY_VALUE = re.compile(r"[\w.-]+:\s+\S")
 _CODE = re.compile(r"[{}\[\]<>=;\\/_`$|]")
 _TERMINAL = re.compile(r"[.!?。！？؟।…][\"'”’»)\]*_]*\Z")
-MIN_WORDS, MAX_WORDS = 4, 45
+MIN_WORDS, MAX_WORDS, MAX_LINKS = 4, 45, 3
 
 
 def leans_on_others(text: str) -> bool:
@@ -192,6 +195,10 @@ def rate_readability(text: str) -> float:
         rate *= 0.4 if text.endswith(":") else 0.7
     if text.endswith("?"):
         rate *= 0.5
+    if text.count('"') % 2 or text.count("“") != text.count("”") or text.count("(") != text.count(")"):
+        rate *= 0.4  # cut in the middle of something
+    if text.count("[[") + text.count(" · ") > MAX_LINKS:
+        rate *= 0.2
     if len(_CODE.findall(text)) > 0.06 * len(text):
         rate *= 0.4
     if leans_on_others(text):

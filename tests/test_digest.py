@@ -120,6 +120,9 @@ def test_readability_prefers_whole_sentences() -> None:
         "owner: Identity Team",
         "for (int i = 0; i < n; i++) { x[i] = y[i]; }",
         "What runs on Kafka at night, and why?",
+        'She phoned Team B with the words "we deliver to boxes now?',
+        "Since then the staging cluster reads its keys from Vault.",
+        "[[INC-104]] · [[INC-131]] · [[INC-158]] · [[INC-187]].",
     ):
         assert rate_readability(worse) < whole
     assert rate_readability("认证服务依赖于令牌缓存。") == 1

@@ -18,7 +18,9 @@ MAX_CITED = 5
 
 
 def join_names(names: Sequence[str]) -> str:
-    """`A`, `A and B`, `A, B and C`."""
+    """`A`, `A and B`, `A, B and C`; with semicolons where a name has a comma or a colon of its own."""
+    if len(names) > 1 and any("," in name or ":" in name for name in names):
+        return "; ".join(names)
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if names else ""
 
 
@@ -54,24 +56,33 @@ def say_member(member: str, told: Iterable[str], corpus: Corpus) -> str:
     """A heading of up to two statements: `Auth Service depends on token cache and Vault; is owned by Identity Team`."""
     outgoing: dict[str, list[str]] = {}
     incoming: list[str] = []
+    together: list[str] = []
     for relationship_id in order_relationships(told, corpus):
         relationship = corpus.relationships[relationship_id]
-        if relationship["source_id"] == member:
+        is_source = relationship["source_id"] == member
+        if relationship["origin"] == "cooccurrence":
+            together.append(relationship["target"] if is_source else relationship["source"])
+        elif is_source:
             outgoing.setdefault(say_predicate(relationship), []).append(relationship["target"])
-        elif relationship["origin"] == "cooccurrence":  # has no direction
-            outgoing.setdefault(say_predicate(relationship), []).append(relationship["source"])
         else:
             incoming.append(say_fact(relationship))
+    title = corpus.entities[member]["title"]
     clauses = [f"{predicate} {join_names(targets[:3])}" for predicate, targets in outgoing.items()]
-    if not clauses:
-        return "; ".join(incoming[:2])
-    return "; ".join([f"{corpus.entities[member]['title']} {clauses[0]}", *[*clauses[1:], *incoming][:1]])
+    if clauses:
+        return "; ".join([f"{title} {clauses[0]}", *[*clauses[1:], *incoming][:1]])
+    return "; ".join(incoming[:2]) or f"{title} is mentioned together with {join_names(together[:3])}"
 
 
 def say_together(members: Sequence[str], quotes: Sequence[Sentence], corpus: Corpus) -> str:
+    """That members only stand in the same sentences, and in which documents, that with most such pairs first."""
     names = enumerate_names([corpus.entities[member]["title"] for member in members], 5)
-    titles = list(dict.fromkeys(corpus.documents[quote.document_id]["title"] for quote in quotes))
-    return f"{names} are mentioned together in {enumerate_names(titles, 3)}; no relation between them is stated."
+    pairs: dict[str, int] = {}
+    for quote in quotes:
+        title = corpus.documents[quote.document_id]["title"]
+        pairs[title] = pairs.get(title, 0) + len(quote.ids)
+    titles = enumerate_names(sorted(pairs, key=lambda title: (-pairs[title], title)), 3)
+    where = f" in {titles}" if titles else ""
+    return f"{names} are mentioned together{where}; no relation between them is stated."
 
 
 def tell_quotes(quotes: Sequence[Sentence], row: dict[str, Any], corpus: Corpus) -> str:

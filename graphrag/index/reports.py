@@ -134,7 +134,11 @@ def _write_leaf(row: dict[str, Any], corpus: Corpus, max_findings: int) -> Repor
     quotes = _readable_quotes(row, corpus)
     title = join_names([corpus.entities[member]["title"] for member in members[:3]])
     best = _choose_quotes(row, quotes, max(1, min(MAX_SUMMARY, len(quotes) // 2)), corpus)
-    lead = "" if any(is_stated(r, corpus) for r in row["relationship_ids"]) else say_together(members, best, corpus)
+    lead = (
+        ""
+        if any(is_stated(r, corpus) for r in row["relationship_ids"])
+        else say_together(members, quotes_inside(row, corpus), corpus)
+    )
     findings, used = _find_by_member(row, set(row["relationship_ids"]), quotes, max_findings, corpus)
     bare = [] if best else _bare_facts(row, corpus)
     summary = " ".join(filter(None, [lead, tell_quotes(best, row, corpus), tell_facts(bare, corpus)]))
@@ -147,9 +151,11 @@ def _write_parent(
     """What joins the children first, then what each of them says, largest first."""
     children = sorted(children, key=lambda child: (-child[0]["size"], child[0]["community"]))
     within = {relationship for child, _ in children for relationship in child["relationship_ids"]}
-    between = dict(row, relationship_ids=[r for r in row["relationship_ids"] if r not in within])
+    across = [r for r in row["relationship_ids"] if r not in within]
+    between = dict(row, relationship_ids=[r for r in across if is_stated(r, corpus)] or across)
     crossing = _readable_quotes(between, corpus)
-    joints = _choose_quotes(between, crossing, 2, corpus)
+    is_known = any(is_stated(r, corpus) for r in across)
+    joints = _choose_quotes(between, crossing, 2 if is_known else 1, corpus)
     told = [quote for _, report in children for quote in report.digest[:2] if quote not in joints]
     best = joints + _choose_quotes(row, told, MAX_SUMMARY - len(joints), corpus)
     heads = [order_members(child, corpus)[0] for child, _ in children[:3]]
