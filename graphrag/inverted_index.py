@@ -19,6 +19,7 @@ import polars as pl
 from graphrag.tokens import split_search_terms
 
 K1, B = 1.2, 0.75  # the usual values of Robertson and Zaragoza 2009, section 3.4
+BATCH = 5_000  # rows whose terms are held as lists at once; counted terms take a tenth of that
 INDEXED = ("documents", "text_units", "entities", "relationships", "community_reports")
 OWNERS_SCHEMA = pl.Schema(
     {"owner_table": pl.String(), "position": pl.Int64(), "owner_id": pl.String(), "n_terms": pl.Int64()}
@@ -76,17 +77,24 @@ def build_postings(
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
     """For each indexed table: (search_owners rows in table order, search_postings rows by term and position)."""
     for name in INDEXED:
-        frame = frames[name]
-        terms = pl.Series("term", [split(text) for text in render_search_text(name, frame)], dtype=pl.List(pl.String))
-        rows = pl.DataFrame(
-            {"position": pl.Series(range(frame.height), dtype=pl.Int64), "owner_id": frame["id"], "term": terms}
-        ).with_columns(owner_table=pl.lit(name))
-        owners = rows.with_columns(n_terms=pl.col("term").list.len().cast(pl.Int64))
-        postings = (
-            rows.explode("term")
-            .filter(pl.col("term").is_not_null())
-            .group_by("owner_table", "term", "position")
-            .agg(n=pl.len().cast(pl.Int64))
-            .sort("term", "position")
-        )
-        yield owners.select(list(OWNERS_SCHEMA)), postings.select(list(POSTINGS_SCHEMA))
+        owners, postings = [pl.DataFrame(schema=OWNERS_SCHEMA)], [pl.DataFrame(schema=POSTINGS_SCHEMA)]
+        for start in range(0, frames[name].height, BATCH):
+            rows = _split_rows(name, frames[name].slice(start, BATCH), start, split)
+            owners.append(
+                rows.with_columns(n_terms=pl.col("term").list.len().cast(pl.Int64)).select(list(OWNERS_SCHEMA))
+            )
+            counted = rows.explode("term").group_by("owner_table", "term", "position").agg(n=pl.len().cast(pl.Int64))
+            postings.append(counted.drop_nulls("term").select(list(POSTINGS_SCHEMA)))
+        yield pl.concat(owners), pl.concat(postings).sort("term", "position")
+
+
+def _split_rows(name: str, frame: pl.DataFrame, start: int, split: Callable[[str], list[str]]) -> pl.DataFrame:
+    terms = [split(text) for text in render_search_text(name, frame)]
+    return pl.DataFrame(
+        {
+            "owner_table": pl.repeat(name, frame.height, dtype=pl.String, eager=True),
+            "position": pl.int_range(start, start + frame.height, dtype=pl.Int64, eager=True),
+            "owner_id": frame["id"],
+            "term": pl.Series(terms, dtype=pl.List(pl.String)),
+        }
+    )

@@ -153,6 +153,26 @@ def test_each_table_is_searched_by_its_words(published: Path, owner_table: str, 
         assert index.search_bm25(split_search_terms(question), owner_table, top=10).height == n
 
 
+ODD_NAMES = [
+    'Danh mục "bài toán lớn"', "O'Reilly", "a/b", "%", "_", "x;--", "NULL", "true", "123", "C", "C++", "C#", ".NET",
+    "Net",
+    "3.12", "42", "007", "東京", "北京", "Москва", "القاهرة", "🚀", "entities", "depends_on", "Unconnected entities",
+]  # fmt: skip
+
+
+def test_odd_names_are_stored_and_found(tmp_path: Path, frames: Frames) -> None:
+    rows = [{**frames["entities"].row(0, named=True), "id": f"id{i}", "title": name, "aliases": []}
+            for i, name in enumerate(ODD_NAMES)]  # fmt: skip
+    store.write_run(tmp_path, "r1", {"entities": TABLES["entities"].from_rows(rows)}, manifest={})
+    store.publish_run(tmp_path, "r1")
+    with store.open_index(tmp_path) as index:
+        for i, name in enumerate(ODD_NAMES):
+            assert index.frame("select resolve_entity($1)", [name]).item() == name
+            assert index.frame("from top_entities where title = ?", [name]).height == 1
+            if terms := split_search_terms(name):
+                assert f"id{i}" in index.search_bm25(terms, "entities", top=5)["owner_id"].to_list()
+
+
 ATTACKS = [
     "copy entities to '{folder}/x.csv'",
     "select * from read_csv('{secret}')",
