@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from graphrag.alias_rules import AliasRules
@@ -18,7 +18,7 @@ from graphrag.clusters import Clusters
 from graphrag.declared_aliases import Note, Phrase
 from graphrag.entity_types import AUTHORITIES, choose_type, type_family
 from graphrag.name_rules import Candidate, Node, Rule
-from graphrag.names import name_key, parse_name
+from graphrag.names import is_one_word, name_key, parse_name
 from graphrag.vetoes import find_veto
 
 Place = tuple[str, int]  # path of the document, offset: where a name stands first
@@ -101,7 +101,7 @@ class NameDecisions:
                     self._refuse(Refusal(i, j, "user", 1.0, "never", reason))
             self._note_unknown(rule.names, rule.line)
         for rule in rules.always:
-            self._note_unknown(rule.names, rule.line)
+            self._note_unknown(rule.names or rule.all_names, rule.line)
             members = [self._find_or_add(name) for name in rule.all_names]
             for member in members[1:]:
                 reason = f"{rules.path}, line {rule.line}: always"
@@ -124,10 +124,10 @@ class NameDecisions:
             names = [*([note.title] if is_connector else []), *note.aliases]
             if not note.aliases or not any(self._is_mentioned(name) for name in names):
                 continue
-            head = self._find_or_add(names[0])
+            head = self._find_or_add(names[0], note.document_id)
             reason = f"Front matter of {note.path}."
             for alias in names[1:]:
-                member = self._find_or_add(alias)
+                member = self._find_or_add(alias, note.document_id)
                 if len(claims[name_key(alias)]) > 1:
                     several = f"Front matter of {len(claims[name_key(alias)])} notes claims this name."
                     self._refuse(Refusal(member, head, "frontmatter", 1.0, "propose", several))
@@ -273,16 +273,22 @@ class NameDecisions:
         found = self._find(name)
         return found is not None and self.keys[found].is_mentioned
 
-    def _find(self, name: str) -> int | None:
-        """The node of a name: of the exact surface where equal keys are kept apart, none where types do that."""
+    def _find(self, name: str, document_id: str = "") -> int | None:
+        """The node of a name; of equal keys kept apart, that of the exact surface, else of the document, else none."""
         key = name_key(name)
         if key not in self._split:
             return self._position.get(key)
-        exact = [i for i, node in enumerate(self.keys) if node.key == key and name in (node.qualifier, *node.surfaces)]
-        return exact[0] if len(exact) == 1 else None
+        same = [i for i, node in enumerate(self.keys) if node.key == key]
+        for found in (
+            [i for i in same if name in (self.keys[i].qualifier, *self.keys[i].surfaces)],
+            [i for i in same if document_id in self.keys[i].documents],
+        ):
+            if len(found) == 1:
+                return found[0]
+        return None
 
-    def _find_or_add(self, name: str) -> int:
-        found = self._find(name)
+    def _find_or_add(self, name: str, document_id: str = "") -> int:
+        found = self._find(name, document_id)
         if found is None:
             self.keys.append(Key(name_key(name), surfaces=Counter({name: 1})))
             found = len(self.keys) - 1
@@ -335,4 +341,5 @@ def _as_node(key: Key) -> Node:
     family = type_family(choose_type(key.types))
     declared = key.families()
     person = "yes" if family == "person" else "no" if declared and "person" not in declared else "maybe"
-    return Node(parse_name(surfaces[0], person=person), surfaces)
+    name = parse_name(surfaces[0], person=person)
+    return Node(replace(name, is_one_word=all(is_one_word(surface) for surface in surfaces)), surfaces)

@@ -223,16 +223,20 @@ def parse_name(surface: str, *, person: str = "maybe") -> Name:
     key = name_key(surface)
     match = _QUALIFIER.match(key)
     base, qualifier = match.groups() if match else (key, "")
-    bare = surface.strip()
     return Name(
         surface=surface,
         key=key,
         words=tuple(base.split()),
         qualifier=qualifier,
-        is_one_word=not regex.search(r"[\s\p{Pd}_]", bare),
+        is_one_word=is_one_word(surface),
         has_mixed_script=any(_has_mixed_script(word) for word in key.split()),
         person=person,
     )
+
+
+def is_one_word(surface: str) -> bool:
+    """Written without blanks, dashes, underscores: JavaScript is, Java-Script is not."""
+    return not _SEPARATORS.search(surface.strip())
 
 
 def _has_mixed_script(word: str) -> bool:

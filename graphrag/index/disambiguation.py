@@ -143,8 +143,9 @@ def _name_entities(decisions: NameDecisions, notes: list[Note], rules: AliasRule
         title = _choose_title(keys, user_titles, note_titles)
         smallest = min(mentioned, key=lambda key: (key.key, key.qualifier))
         type_name = choose_type(types)
-        if smallest.qualifier and smallest.qualifier in {name for name, _ in types}:
-            title, type_name = f"{title} ({smallest.qualifier.replace('_', ' ')})", smallest.qualifier
+        for key in mentioned:
+            if key.key == name_key(title) and key.qualifier in {name for name, _ in types}:
+                title, type_name = f"{title} ({key.qualifier.replace('_', ' ')})", key.qualifier
         found.append(_Entity(members, entity_id(smallest.key, smallest.qualifier), title, type_name))
     return _make_titles_unique(found, decisions)
 
@@ -171,7 +172,7 @@ def _choose_title(keys: list[Key], user_titles: dict[str, str], note_titles: dic
         )
     ]
     best = min(full or counts, key=lambda s: (-counts[s], -sum(c.isupper() for c in s), first[s], s))
-    for key in keys:
+    for key in sorted(keys, key=lambda key: -key.surfaces.total()):
         declared = note_titles.get(key.key, "") if not key.qualifier else ""
         # A heading in capitals says nothing about casing where the text writes the name otherwise.
         if declared and not (declared.isupper() and name_key(declared) == name_keys[best] and not best.isupper()):

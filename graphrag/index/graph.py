@@ -64,7 +64,7 @@ def build_graph(
 def _resolve_ends(
     relationship_mentions: pl.DataFrame, entity_mentions: pl.DataFrame, named: pl.DataFrame
 ) -> pl.DataFrame:
-    """source_id, target_id and keys: of the mention with that surface in the text unit, else document, else anywhere."""
+    """source_id, target_id and keys: of the mention with that surface in the unit, else document, else anywhere."""
     places = entity_mentions.sort("document_id", "start_char", "id").select(
         "text_unit_id", "document_id", "surface", "entity_id"
     )
