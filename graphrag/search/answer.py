@@ -156,7 +156,9 @@ def compose_answer(
     checked = check_citations("\n".join([label, *lines]), packed.ids)
     cited = set(checked.cited)
     kept = [c for c in dict.fromkeys(citations) if (c.ref.partition(" (")[0], c.human_readable_id) in cited]
-    removed = [f"{checked.n_removed} citations were not in the context and were removed."] if checked.n_removed else []
+    n = checked.n_removed
+    were = "citation was" if n == 1 else "citations were"
+    removed = [f"{n} {were} not in the context and {'was' if n == 1 else 'were'} removed."] if n else []
     return replace(
         draft,
         text=checked.text,

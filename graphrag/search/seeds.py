@@ -115,8 +115,9 @@ def _shouts(word: str) -> bool:
 
 
 def _forms(surface: str) -> set[str]:
-    """Letters and digits of a surface and of its name key, with and without a plural s."""
-    letters = {re.sub(r"[\W_]+", "", text.lower()) for text in (surface, name_key(surface), surface.rstrip(".?!"))}
+    """Letters and digits of a surface, of its name key and of its search terms, with and without a plural s."""
+    folded = "".join(split_search_terms(surface.lower()))
+    letters = {re.sub(r"[\W_]+", "", text.lower()) for text in (surface, name_key(surface), folded)}
     return {form for form in letters | {form + "s" for form in letters} if form}
 
 
@@ -134,9 +135,15 @@ def _find_names(index: Index, forms: set[str]) -> dict[str, set[tuple[str, str, 
 
 
 def _match_key(surface: str, candidates: set[tuple[str, str, str]]) -> dict[str, str]:
-    """id -> title of the candidates whose surface has the same name key, spaces aside."""
-    keys = {compact_key(surface), compact_key(surface.rstrip(".?!'’"))}
-    return {entity_id: title for entity_id, title, known in sorted(candidates) if compact_key(known) in keys}
+    """id -> title of the candidates whose surface has the same name key, spaces and a plural aside."""
+    keys = _comparable(surface) | _comparable(surface.rstrip(".?!'’"))
+    return {entity_id: title for entity_id, title, known in sorted(candidates) if _comparable(known) & keys}
+
+
+def _comparable(surface: str) -> set[str]:
+    """The compact name key; and the search terms, whose plurals are folded, unless symbols such as + matter."""
+    keys = {compact_key(surface)}
+    return keys if re.search(r"[^\w\s-]", surface) else keys | {"".join(split_search_terms(surface.lower()))}
 
 
 def _choose_homonym(index: Index, entities: dict[str, str], surface: str, question: str) -> tuple[dict[str, str], str]:
