@@ -198,8 +198,11 @@ class Index:
         """The rows of one query; `params` for ? or $name in it. Names and user words go in here, never into `sql`."""
         bound = dict(params) if isinstance(params, Mapping) else list(params)
         rows: pl.DataFrame = self._connection.cursor().sql(sql, params=bound).pl()
-        whole = [name for name, dtype in rows.schema.items() if isinstance(dtype, pl.Decimal) and dtype.scale == 0]
-        return rows.cast(dict.fromkeys(whole, pl.Int64)) if whole else rows  # sum() of integers comes as decimal
+        for name, dtype in rows.schema.items():  # sum() of integers comes as a decimal of 38 digits
+            if isinstance(dtype, pl.Decimal) and dtype.scale == 0:
+                whole = rows[name].cast(pl.Int64, strict=False)
+                rows = rows.with_columns(whole) if whole.null_count() == rows[name].null_count() else rows
+        return rows
 
     def table(self, name: str) -> pl.DataFrame:
         """One table as tables.py declares it, rows in their order. Raises TableError for another name."""
@@ -298,6 +301,9 @@ def run_sql(output_dir: Path, query: str) -> pl.DataFrame:
             return index.frame(query)
         except duckdb.Error as error:
             raise GraphragError(f"SQL: {_one_line(error)}") from error
+        except pl.exceptions.PolarsError as error:
+            detail = _one_line(error).split(". ")[0]
+            raise GraphragError(f"SQL: a column's type cannot be shown ({detail}). Cast it: x::varchar.") from error
 
 
 def _connect_read_only(path: Path) -> duckdb.DuckDBPyConnection:

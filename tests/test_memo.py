@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import resource
+import signal
 import sqlite3
 from pathlib import Path
 
@@ -116,6 +118,23 @@ def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StoreError, match=r"Cannot write the memo .*memo\.sqlite"):
         Memo(tmp_path / "file" / "memo.sqlite")
+
+
+def test_a_full_disk_is_one_line_and_what_was_kept_stays(path: Path) -> None:
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    with Memo(path) as memo:
+        memo.put_many("nlp", {memo_key("a"): b"a"})
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, old[1]))
+        try:
+            with pytest.raises(StoreError, match=r"Cannot use the memo .*memo\.sqlite"):
+                memo.put_many("nlp", {memo_key("b"): b"b" * 1_000_000})
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, old)
+            signal.signal(signal.SIGXFSZ, handler)
+        assert memo.get_many("nlp", [memo_key("a"), memo_key("b")]) == {memo_key("a"): b"a"}
+        memo.put_many("nlp", {memo_key("b"): b"b"})
+        assert memo.notices == []
 
 
 def _fill(path: Path, prefix: str) -> None:

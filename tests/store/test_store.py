@@ -204,6 +204,12 @@ ATTACKS = [
     "select 1; select 2",
     "select 1; drop table entities",
     "select * from secret_frame",
+    "select interval 1 day as x",
+    "set variable x = 1",
+    "select * from sniff_csv('{secret}')",
+    "select * from 'https://example.org/x.parquet'",
+    "select * from duckdb_secrets()",
+    "select error('two\nlines')",
     "select getenv('HOME')",
     "explain analyze copy entities to '{folder}/x.csv'",
     "select",
@@ -236,6 +242,12 @@ def test_sql_reads_the_index_and_nothing_else(published: Path, tmp_path: Path, a
 )  # fmt: skip
 def test_queries_that_read_are_answered(published: Path, query: str) -> None:
     assert store.run_sql(published, query).width > 0
+
+
+def test_sums_are_integers_where_they_fit(published: Path) -> None:
+    frame = store.run_sql(published, "select sum(degree) as n, 9223372036854775808::hugeint as huge from entities")
+    assert frame["n"].dtype == pl.Int64
+    assert frame["huge"].to_list() == [2**63]
 
 
 def test_no_index_is_one_line_that_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
