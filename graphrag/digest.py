@@ -172,7 +172,7 @@ _DANGLING = re.compile(
 _KEY_VALUE = re.compile(r"[\w.-]+:\s+\S")
 _CODE = re.compile(r"[{}\[\]<>=;\\/_`$|]")
 _TERMINAL = re.compile(r"[.!?。！？؟।…][\"'”’»)\]*_]*\Z")
-MIN_WORDS, MAX_WORDS, MAX_LINKS = 4, 45, 3
+MIN_WORDS, MAX_WORDS, MAX_CHARACTERS, MAX_LINKS = 4, 45, 320, 3
 
 
 def leans_on_others(text: str) -> bool:
@@ -191,6 +191,8 @@ def rate_readability(text: str) -> float:
         rate *= 0.15
     if n_words < MIN_WORDS or n_words > MAX_WORDS:
         rate *= 0.4
+    if len(text) > MAX_CHARACTERS:  # addresses of links make a short sentence long
+        rate *= 0.6
     if not _TERMINAL.search(text):
         rate *= 0.4 if text.endswith(":") else 0.7
     if text.endswith("?"):

@@ -55,7 +55,7 @@ def say_fact(relationship: dict[str, Any]) -> str:
 def say_member(member: str, told: Iterable[str], corpus: Corpus) -> str:
     """A heading of up to two statements: `Auth Service depends on token cache and Vault; is owned by Identity Team`."""
     outgoing: dict[str, list[str]] = {}
-    incoming: list[str] = []
+    incoming: list[dict[str, Any]] = []
     together: list[str] = []
     for relationship_id in order_relationships(told, corpus):
         relationship = corpus.relationships[relationship_id]
@@ -65,12 +65,17 @@ def say_member(member: str, told: Iterable[str], corpus: Corpus) -> str:
         elif is_source:
             outgoing.setdefault(say_predicate(relationship), []).append(relationship["target"])
         else:
-            incoming.append(say_fact(relationship))
+            incoming.append(relationship)
     title = corpus.entities[member]["title"]
     clauses = [f"{predicate} {join_names(targets[:3])}" for predicate, targets in outgoing.items()]
     if clauses:
-        return "; ".join([f"{title} {clauses[0]}", *[*clauses[1:], *incoming][:1]])
-    return "; ".join(incoming[:2]) or f"{title} is mentioned together with {join_names(together[:3])}"
+        told_of = {
+            target for targets in outgoing.values() for target in targets
+        }  # "A owns B; B is owned by A" adds nothing
+        clauses += [say_fact(fact) for fact in incoming if fact["source"] not in told_of]
+        return "; ".join([f"{title} {clauses[0]}", *clauses[1:2]])
+    facts = [say_fact(fact) for fact in incoming[:2]]
+    return "; ".join(facts) or f"{title} is mentioned together with {join_names(together[:3])}"
 
 
 def say_together(members: Sequence[str], quotes: Sequence[Sentence], corpus: Corpus) -> str:

@@ -164,9 +164,9 @@ def _write_parent(
     lead = f"{row['size']} entities in {len(parts)} groups: {enumerate_names(parts, MAX_CHILDREN_NAMED, '; ')}."
     n_joints = max(1, max_findings - min(len(children), max_findings // 2 + 1)) if max_findings > 1 else 0
     findings, used = _find_by_member(row, set(between["relationship_ids"]), crossing, n_joints, corpus)
-    for _, report in children[: max_findings - len(findings)]:
-        if report.digest:
-            shown = report.digest[:SENTENCES_A_FINDING]
+    for _, report in children:
+        shown = [quote for quote in report.digest if _is_readable(quote)][:SENTENCES_A_FINDING]
+        if shown and len(findings) < max_findings:
             findings.append(Finding(report.title, tell_quotes(shown, row, corpus)))
             used = used + shown
     bare = [] if best else _bare_facts(row, corpus)
@@ -210,7 +210,11 @@ def _says_same(quote: Sentence, words: set[str], other: Sentence, other_words: s
 def _readable_quotes(row: dict[str, Any], corpus: Corpus) -> list[Sentence]:
     """The community's sentences that can be read by themselves, or all where none can."""
     quotes = quotes_inside(row, corpus)
-    return [quote for quote in quotes if rate_readability(quote.text) >= READABLE] or quotes
+    return [quote for quote in quotes if _is_readable(quote)] or quotes
+
+
+def _is_readable(quote: Sentence) -> bool:
+    return rate_readability(quote.text) >= READABLE
 
 
 def _choose_quotes(row: dict[str, Any], quotes: Sequence[Sentence], limit: int, corpus: Corpus) -> list[Sentence]:
