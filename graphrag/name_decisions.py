@@ -18,10 +18,11 @@ from graphrag.clusters import Clusters
 from graphrag.declared_aliases import Note, Phrase
 from graphrag.entity_types import AUTHORITIES, choose_type, type_family
 from graphrag.name_rules import Candidate, Node, Rule
-from graphrag.names import is_one_word, name_key, parse_name
+from graphrag.names import is_abbreviation, is_one_word, name_key, parse_name
 from graphrag.vetoes import find_veto
 
 Place = tuple[str, int]  # path of the document, offset: where a name stands first
+ABBREVIATIONS = ("acronym", "numeronym", "initials", "surname")
 MAX_PROPOSALS = 50  # kept for one name, the most alike first
 
 
@@ -81,11 +82,11 @@ class NameDecisions:
         self._never: dict[frozenset[int], str] = {}
         self._position: dict[str, int] = {}
         self._split: set[str] = set()
+        self._abbreviations: set[int] = set()
         for i, key in enumerate(self.keys):
             if key.key in self._position:
                 self._split.add(key.key)
             self._position.setdefault(key.key, i)
-        self._n_corpus = len(self.keys)
         self.nodes = [_as_node(key) for key in self.keys]
         self._clusters = Clusters(len(self.keys))
 
@@ -155,7 +156,7 @@ class NameDecisions:
     def apply_rule(self, rule: Rule, *, is_exclusive: bool) -> None:
         """Join what the rule finds. An exclusive rule joins a name only if it fits one entity."""
         by_short: dict[int, list[Candidate]] = defaultdict(list)
-        for candidate in sorted(set(rule(self.nodes[: self._n_corpus]))):
+        for candidate in sorted(set(rule(self.nodes))):
             if self._is_usable(candidate):
                 by_short[candidate.short].append(candidate)
         undecided = sorted(by_short)
@@ -177,7 +178,7 @@ class NameDecisions:
         """Record a direct veto at once: a candidate that is vetoed does not count as one that fits."""
         a, b = candidate.short, candidate.long
         if a == b or self._clusters.find(a) == self._clusters.find(b):
-            return False
+            return a != b
         veto = self._conflict(a, b)
         if veto:
             self._refuse(Refusal(a, b, candidate.method, candidate.score, "never", veto))
@@ -187,6 +188,8 @@ class NameDecisions:
         roots = {self._clusters.find(candidate.long) for candidate in candidates}
         if not is_exclusive or len(roots) == 1:
             return candidates
+        if self._clusters.find(candidates[0].short) in roots:  # decided before: declared, or by a rule of more trust
+            return []
         # Several fit: then a document decides that names exactly one of them in full, if no other document disagrees.
         votes: set[int] = set()
         for document in self.keys[candidates[0].short].documents:
@@ -197,7 +200,7 @@ class NameDecisions:
     def propose(self, rule: Rule) -> None:
         """Record what the rule finds as proposals, up to MAX_PROPOSALS a name, or as vetoed."""
         counts: Counter[int] = Counter()
-        found = sorted(set(rule(self.nodes[: self._n_corpus])), key=lambda c: (-c.score, c))
+        found = sorted(set(rule(self.nodes)), key=lambda c: (-c.score, c))
         for candidate in found:
             if counts[candidate.short] < MAX_PROPOSALS:
                 counts[candidate.short] += self._propose(candidate)
@@ -206,7 +209,7 @@ class NameDecisions:
         a, b = candidate.short, candidate.long
         if self._clusters.find(a) == self._clusters.find(b):
             return False
-        veto = self._clusters.find_conflict(a, b, self._conflict)
+        veto = self._conflict(a, b) or self._clusters.find_conflict(a, b, self._cluster_conflict)
         reason = veto or " ".join(filter(None, (candidate.reason, note)))
         self._refuse(Refusal(a, b, candidate.method, candidate.score, "never" if veto else "propose", reason))
         return True
@@ -233,6 +236,11 @@ class NameDecisions:
             return "the same name, but types and neighbourhoods differ"
         return find_veto(self.nodes[i].name, self.nodes[j].name) or self._type_conflict(i, j)
 
+    def _cluster_conflict(self, i: int, j: int) -> str:
+        """Across clusters, an abbreviation that was joined to its full form is not compared: K8s, Kube cluster."""
+        is_abbreviated = i in self._abbreviations or j in self._abbreviations
+        return self._user_conflict(i, j) if is_abbreviated else self._conflict(i, j)
+
     def _user_conflict(self, i: int, j: int) -> str:
         return self._never.get(frozenset((i, j)), "")
 
@@ -247,8 +255,11 @@ class NameDecisions:
     def _join(self, edge: Edge, *, beats_vetoes: bool = False) -> bool:
         if self._clusters.find(edge.a) == self._clusters.find(edge.b):
             return False
-        conflict = self._clusters.find_conflict(edge.a, edge.b, self._user_conflict if beats_vetoes else self._conflict)
-        if conflict:
+        if edge.method in ABBREVIATIONS or is_abbreviation(self.nodes[edge.a].name, self.nodes[edge.b].name):
+            self._abbreviations.add(edge.a)
+        find_conflict = self._user_conflict if beats_vetoes else self._cluster_conflict
+        if conflict := self._clusters.find_conflict(edge.a, edge.b, find_conflict):
+            self._abbreviations.discard(edge.a)
             self._refuse(Refusal(edge.a, edge.b, edge.method, edge.score, "never", conflict))
             return False
         self._clusters.join(edge.a, edge.b)
@@ -326,8 +337,7 @@ class NameDecisions:
         for pair in sorted(self._refusals):
             refusal = self._refusals[pair]
             a, b = sorted((self._clusters.find(pair[0]), self._clusters.find(pair[1])))
-            both_mentioned = all(self.keys[i].is_mentioned for i in pair)
-            if a == b or not both_mentioned:
+            if a == b:
                 continue
             known = kept.get((a, b))
             if known is None or (known.verdict == "propose" and refusal.verdict == "never"):

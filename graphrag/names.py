@@ -22,6 +22,7 @@ _CAMEL = regex.compile(
     r"|(?<=\d)(?=\p{Lu}\p{Ll})"  # S3Bucket, but not K8S
     r"|(?<=\p{Lu})(?=\p{Lu}\p{Ll}{2})"  # HTTPServer, but not APIs
 )
+_MIXED_CASE_WORD = regex.compile(r"\b(?:GmbH|KGaA|SpA|ApS|PhD)\b")  # one word, not two
 _SEPARATORS = regex.compile(r"[\p{Pd}_\s]+")
 _DOTTED_ACRONYM = regex.compile(r"(?<![\p{L}\d])(?:\p{L}\.){2,}\p{L}?(?![\p{L}\d])")
 _INNER_DOT = regex.compile(r"(?<=[\p{L}\d])\.(?=\p{L})")
@@ -62,6 +63,7 @@ def name_key(surface: str) -> str:
     """
     text = _clean(surface)
     text = _DOTTED_ACRONYM.sub(lambda match: match.group().replace(".", ""), text)
+    text = _MIXED_CASE_WORD.sub(lambda match: match.group().lower(), text)
     text = _SEPARATORS.sub(" ", _CAMEL.sub(" ", text))
     text = _WORD_END.sub("", _INNER_DOT.sub(" ", text)).replace(" & ", " and ")
     text = _POSSESSIVE.sub("", text.strip(" '"))
@@ -186,6 +188,11 @@ def is_numeronym_of(short_key: str, full_key: str) -> bool:
 
 def is_acronym_of(short: str, full_key: str) -> bool:
     return is_acronym(short) and name_key(short) in acronyms_of(full_key.split())
+
+
+def is_abbreviation(short: Name, full: Name) -> bool:
+    """One name is the acronym or numeronym of the other."""
+    return is_numeronym_of(short.key, full.key) or is_acronym_of(short.surface, full.key)
 
 
 def split_legal_form(tokens: Sequence[str]) -> tuple[tuple[str, ...], str]:

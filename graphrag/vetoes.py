@@ -147,7 +147,8 @@ def _words(a: Name, b: Name) -> str:
 
 def _plain_words(name: Name) -> Counter[str]:
     """Words that are no numerals: those were compared as numbers."""
-    return Counter(word for word in name.words if not any(c.isdigit() for c in word)) - Counter(_romans(name))
+    words = split_legal_form(name.words)[0]
+    return Counter(word for word in words if not any(c.isdigit() for c in word)) - Counter(_romans(name))
 
 
 def _is_letter(word: str) -> bool:

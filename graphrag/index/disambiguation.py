@@ -59,13 +59,13 @@ def disambiguate_entities(
     notes = read_notes(documents)
     decisions = NameDecisions(keys, homonyms.neighbours)
     decisions.apply_user_rules(rules)
+    decisions.record_homonyms()
     decisions.apply_notes(notes)
     decisions.apply_phrases(find_phrases(entity_mentions, documents, is_known=decisions.knows))
     for rule, is_exclusive in RULES:
         decisions.apply_rule(rule, is_exclusive=is_exclusive)
     for rule in PROPOSALS:
         decisions.propose(rule)
-    decisions.record_homonyms()
     entities = _name_entities(decisions, notes, rules)
     return _write_tables(named, key_of, decisions, entities, rules)
 
@@ -220,6 +220,8 @@ def _candidate_rows(decisions: NameDecisions, entities: list[_Entity]) -> list[d
     entity_of = {i: entity.id for entity in entities for i in entity.members}
     rows: dict[tuple[str, ...], dict[str, object]] = {}
     for refusal in decisions.refusals():
+        if not {refusal.a, refusal.b} <= set(entity_of):  # of names that no document mentions
+            continue
         sides = sorted(
             (decisions.keys[i].key, decisions.keys[i].qualifier, decisions.nodes[i].name.surface, entity_of[i])
             for i in (refusal.a, refusal.b)

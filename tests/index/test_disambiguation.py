@@ -183,7 +183,7 @@ def test_document_decides_between_two_full_forms() -> None:
 def test_bare_name_fits_two_legal_forms() -> None:
     result = names("Acme", "Acme Inc.", "Acme GmbH")
     assert titles(result) == ["Acme", "Acme GmbH", "Acme Inc."]
-    assert sorted(verdicts(result)) == ["never", "propose", "propose"]
+    assert verdicts(result) == ["propose", "propose"]
 
 
 def test_one_legal_form_in_two_spellings_takes_the_bare_name() -> None:
@@ -193,7 +193,7 @@ def test_one_legal_form_in_two_spellings_takes_the_bare_name() -> None:
 def test_surname_fits_two_persons() -> None:
     result = names("Holmes", "Sherlock Holmes", "Mycroft Holmes", type="person")
     assert result.clusters.height == 3
-    assert sorted(verdicts(result)) == ["never", "propose", "propose"]
+    assert verdicts(result) == ["propose", "propose"]
     assert names("Holmes", "Mr. Holmes", "Sherlock Holmes", type="person").clusters.height == 1
 
 
