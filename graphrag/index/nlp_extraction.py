@@ -11,8 +11,7 @@ Does not: decide which names mean one entity (disambiguation.py), or ask a langu
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, groupby
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -20,11 +19,14 @@ import polars as pl
 from graphrag import nlp_parsing, tables
 from graphrag.errors import ModelError
 from graphrag.ids import row_id
-from graphrag.index.nlp_names import Lexicon, Name, count_words, find_joined_names, find_names, find_words, head_type
+from graphrag.index.nlp_fields import FieldRelation, field_relations, row_relations
+from graphrag.index.nlp_names import Lexicon, Name, find_names, find_words
 from graphrag.index.nlp_patterns import find_pattern_relations
 from graphrag.index.nlp_predicates import Relation
+from graphrag.index.nlp_references import Place, Reading, read_places, resolve
 from graphrag.index.nlp_relations import find_relations
 from graphrag.index.nlp_sentences import Sentence, cut_sentences
+from graphrag.memo import Memo
 from graphrag.nlp_parsing import Parse
 
 # A sentence with more names than this is a list; its pairs say nothing.
@@ -36,16 +38,6 @@ class Extraction(NamedTuple):
     entity_mentions: pl.DataFrame
     relationship_mentions: pl.DataFrame
     failures: pl.DataFrame
-
-
-@dataclass
-class Reading:
-    """A sentence with its parse (none for the lite rules), the names that stand in it, and its relations."""
-
-    sentence: Sentence
-    parse: Parse | None
-    names: list[Name]
-    relations: list[Relation]
 
 
 def missing_parts() -> str:
@@ -61,7 +53,7 @@ def extract_mentions(
     known_names: Mapping[str, str],
     cooccurrence: bool,
     processes: int = 1,
-    memo: nlp_parsing.Memo | None = None,
+    memo: Memo | None = None,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Extraction:
     """Mentions of entities and relations, with document offsets, in order of document and offset.
@@ -72,26 +64,26 @@ def extract_mentions(
     """
     sentences = cut_sentences(documents, text_units)
     parses = _parse(sentences, model, processes, memo, advance)
-    lexicon = _count_corpus(sentences, parses, known_names)
-    readings = [_read(sentence, parse, lexicon) for sentence, parse in zip(sentences, parses, strict=True)]
-    mentions: dict[tuple[str, int, int], dict[str, Any]] = {}
-    relations: dict[str, dict[str, Any]] = {}
-    for reading in readings:
-        _append_rows(reading, mentions, relations, cooccurrence)
-    entity_rows = sorted(mentions.values(), key=lambda row: (row["document_id"], row["start_char"], row["end_char"]))
-    relation_rows = sorted(relations.values(), key=lambda row: (row["document_id"], row["start_char"], row["end_char"]))
+    readings = _read(sentences, parses, known_names)
+    rows = Rows(cooccurrence)
+    for _, its_readings in groupby(readings, key=lambda reading: reading.sentence.document_id):
+        rows.append_document(list(its_readings))
     return Extraction(
-        tables.ENTITY_MENTIONS.from_rows(entity_rows),
-        tables.RELATIONSHIP_MENTIONS.from_rows(relation_rows),
+        tables.ENTITY_MENTIONS.from_rows(sorted(rows.mentions.values(), key=_row_order)),
+        tables.RELATIONSHIP_MENTIONS.from_rows(sorted(rows.relations.values(), key=_row_order)),
         tables.FAILURES.empty(),
     )
+
+
+def _row_order(row: dict[str, Any]) -> tuple[str, int, int, str]:
+    return row["document_id"], row["start_char"], row["end_char"], row["id"]
 
 
 def _parse(
     sentences: Sequence[Sentence],
     model: str,
     processes: int,
-    memo: nlp_parsing.Memo | None,
+    memo: Memo | None,
     advance: Callable[[int], None],
 ) -> list[Parse | None]:
     if model not in {"spacy", "lite", "auto"}:
@@ -99,7 +91,7 @@ def _parse(
     parses: list[Parse | None] = [None] * len(sentences)
     if model == "lite" or (model == "auto" and missing_parts()):
         return parses
-    wanted = [i for i, s in enumerate(sentences) if s.is_english and s.kind in {"prose", "item"}]
+    wanted = [i for i, s in enumerate(sentences) if s.is_english and _is_running_text(s)]
     found = nlp_parsing.parse_sentences(
         [sentences[i].clean.text for i in wanted], processes=processes, memo=memo, advance=advance
     )
@@ -108,59 +100,107 @@ def _parse(
     return parses
 
 
-def _count_corpus(
+def _is_running_text(sentence: Sentence) -> bool:
+    return sentence.kind in {"prose", "item"} or (sentence.kind == "cell" and sentence.clean.text.count(" ") >= 4)
+
+
+def _read(
     sentences: Sequence[Sentence], parses: Sequence[Parse | None], known_names: Mapping[str, str]
-) -> Lexicon:
+) -> list[Reading]:
+    """Two passes over the corpus: how it writes its words, then the names and relations of each sentence."""
+    words = [find_words(s.clean.text, parse) for s, parse in zip(sentences, parses, strict=True)]
     lexicon = Lexicon()
-    joined: dict[str, str] = {}
-    for sentence, parse in zip(sentences, parses, strict=True):
-        words = find_words(sentence.clean.text, parse)
-        count_words(lexicon, sentence.clean, words, parse, sentence.kind)
-        joined |= {name: head_type(name) or "unknown" for name in find_joined_names(lexicon, sentence.clean, words)}
-    lexicon.declare({**joined, **known_names})
-    return lexicon
+    running = [i for i, s in enumerate(sentences) if _is_running_text(s)]
+    for i in running:
+        lexicon.count_words(sentences[i].clean, words[i], parses[i])
+    for i in running:
+        lexicon.count_names(sentences[i].clean, words[i])
+    lexicon.declare(known_names)
+    readings = []
+    for sentence, parse, its_words in zip(sentences, parses, words, strict=True):
+        names = find_names(sentence.clean, its_words, parse, lexicon, sentence.kind)
+        names = [name for name in names if sentence.locate(name.start, name.end)]
+        text = sentence.clean.text
+        relations = find_relations(text, parse, names) if parse else find_pattern_relations(text, names)
+        readings.append(Reading(sentence, parse, names, relations))
+    return readings
 
 
-def _read(sentence: Sentence, parse: Parse | None, lexicon: Lexicon) -> Reading:
-    words = find_words(sentence.clean.text, parse)
-    names = find_names(sentence.clean, words, parse, lexicon, sentence.kind)
-    names = [name for name in names if sentence.locate(name.start, name.end)]
-    relations = find_relations(sentence.clean.text, parse, names) if parse else find_pattern_relations(sentence.clean.text, names)
-    return Reading(sentence, parse, names, relations)
+class Rows:
+    """The rows made so far; a place in a document gives one mention, a statement one relation."""
 
+    def __init__(self, cooccurrence: bool) -> None:
+        self.cooccurrence = cooccurrence
+        self.mentions: dict[tuple[str, int, int], dict[str, Any]] = {}
+        self.relations: dict[str, dict[str, Any]] = {}
 
-def _append_rows(
-    reading: Reading,
-    mentions: dict[tuple[str, int, int], dict[str, Any]],
-    relations: dict[str, dict[str, Any]],
-    cooccurrence: bool,
-) -> None:
-    ends = {end for relation in reading.relations for end in (relation.subject, relation.object) if end is not None}
-    names = sorted({name for name in reading.names if name.is_sure} | ends, key=lambda name: (name.start, name.end))
-    surfaces: dict[Name, str] = {}
-    for name in names:
+    def append_document(self, readings: Sequence[Reading]) -> None:
+        header: dict[int, str] = {}
+        last_row = -2
+        for (block, kind), places in groupby(read_places(readings), key=lambda item: (item[0].sentence.block, item[0].sentence.kind)):
+            cells: dict[int, Reading] = {}
+            place = None
+            for reading, place in places:
+                self._append_sentence(reading, place)
+                cells[reading.sentence.column] = reading
+            if kind == "cell" and place is not None:
+                if block != last_row + 1:
+                    header = {column: cell.sentence.clean.text for column, cell in cells.items()}
+                for cell, found in row_relations(cells, header, place):
+                    self._append_field(cell, found)
+                last_row = block
+
+    def _append_sentence(self, reading: Reading, place: Place) -> None:
+        ends = {end for relation in reading.relations for end in (relation.subject, relation.object) if end is not None}
+        for name in sorted({name for name in reading.names if name.is_sure} | ends, key=lambda name: name.start):
+            self._append_name(reading, name)
+        typed: set[frozenset[str]] = set()
+        for relation in reading.relations:
+            pair = self._append_relation(reading, relation, place)
+            typed.add(frozenset(pair))
+        for found in field_relations(reading, place):
+            typed.add(frozenset(self._append_field(reading, found)))
+        if self.cooccurrence and reading.sentence.kind in {"prose", "item"}:
+            self._append_pairs(reading, typed)
+
+    def _append_name(self, reading: Reading, name: Name) -> None:
         row = _mention_row(reading, name)
         if row is not None:
-            surfaces[name] = row["surface"]
-            mentions.setdefault((row["document_id"], row["start_char"], row["end_char"]), row)
-    typed: set[frozenset[str]] = set()
-    for relation in reading.relations:
-        if relation.subject not in surfaces or relation.object not in surfaces:
-            continue
-        subject, object_ = surfaces[relation.subject], surfaces[relation.object]
-        if subject.casefold() == object_.casefold():
-            continue
-        start, end = relation.predicate_span
-        phrase = reading.sentence.clean.text[start:end]
-        typed.add(frozenset((subject, object_)))
-        row = _relation_row(reading, subject, relation.predicate, object_, phrase, "extracted")
-        relations.setdefault(row["id"], row)
-    if cooccurrence and reading.sentence.kind in {"prose", "item"}:
-        distinct = sorted(set(surfaces.values()))
-        for a, b in combinations(distinct, 2) if len(distinct) <= MAX_COOCCURRING else ():
+            self.mentions.setdefault((row["document_id"], row["start_char"], row["end_char"]), row)
+
+    def _append_relation(self, reading: Reading, relation: Relation, place: Place) -> tuple[str, ...]:
+        subject = reading.surface(relation.subject) if relation.subject else ""
+        object_ = reading.surface(relation.object) if relation.object else ""
+        if relation.subject is None:
+            found = resolve(reading, place, relation.subject_span, is_object=False, other=object_)
+            subject = found.surface if found else ""
+        if relation.object is None:
+            found = resolve(reading, place, relation.object_span, is_object=True, other=subject)
+            object_ = found.surface if found else ""
+        if not subject or not object_ or subject.casefold() == object_.casefold():
+            return ()
+        text = reading.sentence.clean.text
+        written = [" ".join(text[slice(*span)].split()) for span in (relation.subject_span, relation.predicate_span, relation.object_span)]
+        self._append_row(_relation_row(reading, (subject, relation.predicate, object_), written, "extracted"))
+        return subject, object_
+
+    def _append_field(self, reading: Reading, found: FieldRelation) -> tuple[str, ...]:
+        object_ = reading.surface(found.object)
+        if found.subject.casefold() == object_.casefold():
+            return ()
+        self._append_name(reading, found.object)
+        written = [found.subject, found.label, object_]
+        self._append_row(_relation_row(reading, (found.subject, found.predicate, object_), written, "extracted"))
+        return found.subject, object_
+
+    def _append_pairs(self, reading: Reading, typed: set[frozenset[str]]) -> None:
+        surfaces = sorted({reading.surface(name) for name in reading.names if name.is_sure})
+        for a, b in combinations(surfaces, 2) if len(surfaces) <= MAX_COOCCURRING else ():
             if frozenset((a, b)) not in typed and a.casefold() != b.casefold():
-                row = _relation_row(reading, a, CO_OCCURS, b, "", "cooccurrence")
-                relations.setdefault(row["id"], row)
+                self._append_row(_relation_row(reading, (a, CO_OCCURS, b), [a, "", b], "cooccurrence"))
+
+    def _append_row(self, row: dict[str, Any]) -> None:
+        self.relations.setdefault(row["id"], row)
 
 
 def _mention_row(reading: Reading, name: Name) -> dict[str, Any] | None:
@@ -168,7 +208,7 @@ def _mention_row(reading: Reading, name: Name) -> dict[str, Any] | None:
     span = sentence.locate(name.start, name.end)
     if span is None:
         return None
-    surface = " ".join(sentence.clean.raw[span[0] - sentence.start : span[1] - sentence.start].split())
+    surface = reading.surface(name)
     relative = str(span[0] - sentence.unit_start), str(span[1] - sentence.unit_start)
     method = {"known": "declared", "ner": "spacy"}.get(name.kind, "rule" if reading.parse else "lite")
     return {
@@ -179,15 +219,19 @@ def _mention_row(reading: Reading, name: Name) -> dict[str, Any] | None:
 
 
 def _relation_row(
-    reading: Reading, subject: str, predicate: str, object_: str, phrase: str, origin: str
+    reading: Reading, triple: tuple[str, str, str], written: Sequence[str], origin: str
 ) -> dict[str, Any]:
+    """A row with the sentence (or table row) as its place; `written` is subject, predicate, object as they stand there."""
     sentence = reading.sentence
     start, end = sentence.row
     relative = str(start - sentence.unit_start), str(end - sentence.unit_start)
+    subject, predicate, object_ = triple
+    quote = " ".join(sentence.row_text.split())
     return {
         "id": row_id("relationship_mention", sentence.text_unit_id, *relative, subject, predicate, object_),
         "text_unit_id": sentence.text_unit_id, "document_id": sentence.document_id, "subject": subject,
-        "predicate": predicate, "object": object_, "subject_surface": subject, "predicate_surface": phrase,
-        "object_surface": object_, "description": "", "strength": None, "start_char": start, "end_char": end,
-        "is_verified": True, "origin": origin, "method": "spacy" if reading.parse else "lite",
+        "predicate": predicate, "object": object_, "subject_surface": written[0], "predicate_surface": written[1],
+        "object_surface": written[2], "description": "", "strength": None, "start_char": start, "end_char": end,
+        "is_verified": written[0] in quote and written[2] in quote, "origin": origin,
+        "method": "spacy" if reading.parse else "lite",
     }  # fmt: skip

@@ -92,6 +92,7 @@ class Lexicon:
     names: Counter[str] = field(default_factory=Counter)
     compounds: Counter[str] = field(default_factory=Counter)
     labels: dict[str, Counter[str]] = field(default_factory=dict)
+    joined: dict[str, str] = field(default_factory=dict)
 
     def model_type(self, text: str) -> str:
         """The type that most of the model's spans of this name have; one word is a person only if said twice."""
@@ -103,8 +104,31 @@ class Lexicon:
             return ""
         return kind
 
+    def count_words(self, clean: Clean, words: Sequence[Word], parse: Parse | None) -> None:
+        """First pass over one sentence of running text: how its words are written, what the model takes names for."""
+        for span in model_spans(clean, parse) if parse else ():
+            self.labels.setdefault(clean.text[span.start : span.end].casefold(), Counter())[span.type] += 1
+        if is_shouted(words):
+            return
+        for position, word in enumerate(words):
+            if word.text.islower():
+                self.lower[word.fold] += 1
+            elif word.is_capital and not is_initial(clean.text, words, position):
+                self.upper[word.fold] += 1
+
+    def count_names(self, clean: Clean, words: Sequence[Word]) -> None:
+        """Second pass: which runs of capitals, compounds, and names across "and" the corpus has."""
+        if is_shouted(words):
+            return
+        for name in proper_runs(clean, words, self, first_pass=True):
+            if name.is_sure:
+                self.names[clean.text[name.start : name.end].casefold()] += 1
+        for name in compounds(clean, words):
+            self.compounds[clean.text[name.start : name.end].casefold()] += 1
+        self.joined |= {name: head_type(name) or "unknown" for name in find_joined_names(clean, words)}
+
     def declare(self, names: Mapping[str, str]) -> None:
-        for surface, kind in sorted(names.items()):
+        for surface, kind in sorted({**self.joined, **names}.items()):
             parts = tuple(word.text for word in find_words(surface))
             fold = " ".join(parts).casefold()
             if not parts or (len(parts) == 1 and (fold in ORDINARY_WORDS or len(fold) < 2)):
@@ -137,24 +161,7 @@ def find_words(text: str, parse: Parse | None = None) -> list[Word]:
     return words
 
 
-def count_words(lexicon: Lexicon, clean: Clean, words: Sequence[Word], parse: Parse | None, kind: str) -> None:
-    """First pass over one sentence of running text: how its words are written, what the model takes names for."""
-    for span in model_spans(clean, parse) if parse else ():
-        lexicon.labels.setdefault(clean.text[span.start : span.end].casefold(), Counter())[span.type] += 1
-    if kind not in {"prose", "item"} or is_shouted(words):
-        return
-    for position, word in enumerate(words):
-        if word.text.islower():
-            lexicon.lower[word.fold] += 1
-        elif word.is_capital and not is_initial(clean.text, words, position):
-            lexicon.upper[word.fold] += 1
-    for name in proper_runs(clean, words, lexicon, first_pass=True):
-        lexicon.names[clean.text[name.start : name.end].casefold()] += 1
-    for name in compounds(clean, words):
-        lexicon.compounds[clean.text[name.start : name.end].casefold()] += 1
-
-
-def find_joined_names(lexicon: Lexicon, clean: Clean, words: Sequence[Word]) -> list[str]:
+def find_joined_names(clean: Clean, words: Sequence[Word]) -> list[str]:
     """Names across "and" that this sentence shows to be one: subject of a singular verb, or the text of a link."""
     found = [clean.text[start:end] for start, end in clean.links if regex.search(r" (?:and|&) ", clean.text[start:end])]
     first = 1 if words and words[0].fold in {"the", "our"} else 0
@@ -262,7 +269,8 @@ def proper_runs(clean: Clean, words: Sequence[Word], lexicon: Lexicon, *, first_
                 end = following.end
                 last += 1
         is_proven = last > position or not is_initial(text, words, position) or not words[position].text[1:].islower()
-        is_sure = is_proven or lexicon.upper[words[position].fold] > 0 or lexicon.is_name(words[position].fold)
+        fold = words[position].fold
+        is_sure = is_proven or lexicon.upper[fold] > 0 or (not first_pass and lexicon.is_name(fold))
         found.append(Name(start, end, head_type(text[start:end]) or type_hint or "unknown", kind, is_sure))
         position = last + 1
     if first_pass:  # what stands before a lower-case head is no proof that it stands alone
@@ -287,7 +295,7 @@ def starts_run(text: str, words: Sequence[Word], position: int, lexicon: Lexicon
     if word.fold in ORDINARY_WORDS:
         if not is_mid:
             return leads and word.tag == "NNP" and lexicon.names[f"{word.fold} {following.fold if following else ''}"] > 0
-        return leads or (word.tag == "NNP" and text[word.start - 1 : word.start] == " " and lexicon.upper[word.fold] >= lexicon.lower[word.fold])
+        return leads or (word.tag == "NNP" and text[word.start - 1 : word.start] == " ")
     if is_mid:
         return word.tag not in {"PRP", "DT", "IN", "CC", "MD", "WDT", "WP", "WRB"}
     if not word.text[1:].islower():
@@ -296,7 +304,7 @@ def starts_run(text: str, words: Sequence[Word], position: int, lexicon: Lexicon
     if lower or upper:
         return upper >= lower
     if leads:
-        return word.tag[:2] in {"NN", "JJ", ""} or word.tag in {"VBG", "VBN"}
+        return (word.tag[:2] in {"NN", "JJ", ""} or word.tag in {"VBG", "VBN"}) and not word.fold.endswith("ly")
     return word.tag in {"NNP", "NNPS", ""} and not (word.tag == "" and len(word.text) < 4)
 
 

@@ -87,8 +87,12 @@ def find_pattern_relations(
         if phrase is None:
             continue
         link, predicate, span = phrase
-        if link.strip(" ,;") not in {"and", "but", "and it"} or not subjects:
+        if link.strip(" ,;") not in {"and", "but", "and it"}:
             subjects = _listed_before(text, names, left)
+        elif not subjects:  # "with X and publishes Y": X is not the one that publishes
+            continue
+        if regex.search(r"\bby (?:the )?$", text[: subjects[0].start]):
+            continue
         if UNREAL_BEFORE.search(text[: subjects[0].start]) or is_excluded(text, subjects[0]):
             subjects = []
             continue

@@ -11,6 +11,7 @@ Labels are ClearNLP's, tags Penn Treebank's, as spaCy's English models give them
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import regex
 
@@ -47,6 +48,19 @@ TRANSPARENT_HEADS = frozenset("instance deployment installation cluster service 
 # A break in the line between the ends: they belong to different statements.
 BREAK = regex.compile(r" [—–·|→] |\n\n")
 MAX_DEPTH = 6
+PARTITIVES = frozenset("most all part some half much many one two each any none both several set group list source rest copy".split())
+PLACE_NOUNS = frozenset("front top".split())
+PLACE_PREPOSITIONS = frozenset("in on behind inside under from with within".split())
+NOUN_PREPOSITIONS = frozenset("to from into on onto via through with against".split())
+PLACING_VERBS = frozenset("store keep hold save cache host put place write record persist publish register".split())
+TIME_NOUNS = frozenset("day week month year hour minute time night morning".split())
+
+
+class Argument(NamedTuple):
+    """An object of a verb: the prepositions that lead to it (none for a direct object), and its head token."""
+
+    path: tuple[int, ...]
+    target: int
 
 
 def is_confirmed(name: Name | None, predicate: str) -> bool:
@@ -134,10 +148,9 @@ class SentenceReader:
         passive = self.is_passive(verb)
         particle = self.particle(verb)
         base = self.words[verb] if passive else third_person(self.parse.lemmas[verb].casefold())
-        for preposition, target in self.objects(verb, passive):
-            predicate = normalise_predicate(base, particle, self.words[preposition] if preposition is not None else "")
-            span = self.predicate_span(verb, preposition)
-            yield from self.facts(subjects, predicate, span, target)
+        for argument in self.objects(verb, passive):
+            predicate = normalise_predicate(base, particle, self.phrase(argument.path))
+            yield from self.facts(subjects, predicate, self.predicate_span(verb, argument.path), argument.target)
 
     def particle(self, verb: int) -> str:
         return " ".join(self.words[c] for c in self.children[verb] if self.parse.deps[c] == "prt")
@@ -191,59 +204,72 @@ class SentenceReader:
             return [head] if tags[head].startswith("NN") else []
         return []
 
-    def objects(self, verb: int, passive: bool) -> Iterator[tuple[int | None, int]]:
-        """(preposition token or None, head of the object) of a verb, in reading order."""
+    def objects(self, verb: int, passive: bool) -> Iterator[Argument]:
+        """The objects of a verb, direct and through prepositions, in reading order."""
         deps = self.parse.deps
         is_relative = deps[verb] == "relcl"
-        antecedent = self.parse.heads[verb]
+        antecedent = self.parse.heads[verb] if is_relative else None
         has_object = False
         for child in self.children[verb]:
             if deps[child] in {"dobj", "dative"} and self.parse.tags[child] != "IN":
                 has_object = True
-                if self.words[child] in RELATIVE_PRONOUNS and is_relative:
-                    yield None, antecedent
+                if self.words[child] in RELATIVE_PRONOUNS and antecedent is not None:
+                    yield Argument((), antecedent)
                     continue
                 if not passive and self.parse.lemmas[verb] not in SPEECH_VERBS:
-                    yield None, child
+                    yield Argument((), self.part_of_what(child))
                 if child not in self.name_of or self.words[child].islower():
-                    yield from self.prepositional(child, antecedent if is_relative else None)
+                    yield from self.noun_prepositions(child, verb, antecedent)
             elif deps[child] in {"prep", "agent", "dative"}:
-                yield from self.preposition_objects(child, antecedent if is_relative else None)
+                yield from self.preposition_objects((child,), antecedent)
         owns_subject = any(deps[c].startswith("nsubj") and self.words[c] not in RELATIVE_PRONOUNS for c in self.children[verb])
         is_bare = not has_object and not any(deps[c] == "prep" for c in self.children[verb])
-        if is_relative and owns_subject and is_bare and not passive and self.is_strong(verb):
-            yield None, antecedent
+        if antecedent is not None and owns_subject and is_bare and not passive and self.is_strong(verb):
+            yield Argument((), antecedent)
 
     def is_strong(self, verb: int) -> bool:
         return third_person(self.parse.lemmas[verb].casefold()) in STRONG_PREDICATES
 
-    def prepositional(self, token: int, antecedent: int | None) -> Iterator[tuple[int | None, int]]:
-        for child in self.children[token]:
-            if self.parse.deps[child] == "prep" and self.words[child] in {"to", "from", "into", "on", "onto", "via", "through", "with"}:
-                yield from self.preposition_objects(child, antecedent)
+    def part_of_what(self, token: int) -> int:
+        """ "most of the Auth Service", "one of the queues": the noun after "of"."""
+        if self.words[token] in PARTITIVES:
+            for child in self.children[token]:
+                if self.words[child] == "of":
+                    return next((c for c in self.children[child] if self.parse.deps[c] == "pobj"), token)
+        return token
 
-    def preposition_objects(self, preposition: int, antecedent: int | None) -> Iterator[tuple[int | None, int]]:
-        if self.words[preposition] in PARTICLES - PREPOSITIONS and antecedent is None:
-            for child in self.children[preposition]:
-                if self.parse.deps[child] == "pobj":
-                    yield preposition, child
-                elif self.parse.deps[child] == "prep":
-                    yield from self.preposition_objects(child, None)
+    def noun_prepositions(self, noun: int, verb: int, antecedent: int | None) -> Iterator[Argument]:
+        """Prepositions that the parser hung on the object but that belong to the verb: "stores keys in Vault"."""
+        if self.parse.lemmas[noun].casefold() in TIME_NOUNS:
             return
-        if self.words[preposition] not in PREPOSITIONS:
+        carrying = NOUN_PREPOSITIONS | ({"in", "inside", "at"} if self.parse.lemmas[verb] in PLACING_VERBS else set())
+        for child in self.children[noun]:
+            if self.parse.deps[child] == "prep" and self.words[child] in carrying:
+                yield from self.preposition_objects((child,), antecedent)
+
+    def preposition_objects(self, path: tuple[int, ...], antecedent: int | None) -> Iterator[Argument]:
+        """The objects of a chain of prepositions: on X, out of X, in front of X; "on which" is the antecedent."""
+        last = path[-1]
+        if self.words[last] not in PREPOSITIONS | PARTICLES:
             return
-        targets = [c for c in self.children[preposition] if self.parse.deps[c] == "pobj"]
-        if not targets and antecedent is not None and not self.children[preposition]:
-            yield preposition, antecedent
-        for target in targets:
-            if self.words[target] in RELATIVE_PRONOUNS:
+        below = self.children[last]
+        if not below and antecedent is not None:
+            yield Argument(path, antecedent)
+        for child in below:
+            dep = self.parse.deps[child]
+            if dep == "pobj" and self.words[child] in RELATIVE_PRONOUNS:
                 if antecedent is not None:
-                    yield preposition, antecedent
-            else:
-                yield preposition, target
-        for child in self.children[preposition]:
-            if self.parse.deps[child] in {"conj", "prep"} and self.parse.tags[child] in {"IN", "TO"}:
-                yield from self.preposition_objects(child, antecedent)
+                    yield Argument(path, antecedent)
+            elif dep == "pobj" and self.words[child] in PLACE_NOUNS:
+                for deeper in self.children[child]:
+                    if self.words[deeper] == "of":
+                        yield from self.preposition_objects((*path, child, deeper), antecedent)
+            elif dep == "pobj":
+                yield Argument(path, self.part_of_what(child))
+            elif dep == "prep":
+                yield from self.preposition_objects((*path, child), antecedent)
+            elif dep == "conj" and self.parse.tags[child] in {"IN", "TO"}:
+                yield from self.preposition_objects((*path[:-1], child), antecedent)
 
     # -- copulas and nouns
 
@@ -255,28 +281,25 @@ class SentenceReader:
             elif deps[child] == "attr":
                 yield from self.owner_facts(subjects, verb, child)
             elif deps[child] == "acomp":
-                for preposition, target in self.all_preposition_objects(child, verb):
-                    words = self.words[child], self.words[preposition]
-                    predicate = normalise_predicate("is", *words)
-                    predicate = predicate.removeprefix("is_")
-                    yield from self.facts(subjects, predicate, self.predicate_span(verb, preposition), target)
-            elif deps[child] == "prep":
-                for place, target in self.preposition_objects(child, None):
-                    if place is not None and self.words[place] in {"in", "on", "behind", "inside", "under", "from", "with", "within"}:
-                        yield from self.facts(subjects, "is_" + self.words[place], self.predicate_span(verb, place), target)
+                for argument in self.attached_objects(child, verb):
+                    predicate = normalise_predicate("is", self.words[child], self.phrase(argument.path)).removeprefix("is_")
+                    yield from self.facts(subjects, predicate, self.predicate_span(verb, argument.path), argument.target)
+            elif deps[child] == "prep" and self.words[child] in PLACE_PREPOSITIONS:
+                for argument in self.preposition_objects((child,), None):
+                    predicate = normalise_predicate("is", self.phrase(argument.path))
+                    yield from self.facts(subjects, predicate, self.predicate_span(verb, argument.path), argument.target)
 
     def noun_facts(self, noun: int, subjects: list[int], verb: int | None = None) -> Iterator[Relation]:
         """"X is the owner of Y", "X, part of Y,"."""
         if any(self.words[c] in NEGATIONS for c in self.children[noun]):
             return
         lemma = self.parse.lemmas[noun].casefold()
-        for preposition, target in self.all_preposition_objects(noun, None):
-            predicate = normalise_predicate("is", lemma, self.words[preposition])
-            if predicate.startswith("is_"):
-                if self.words[preposition] != "of" or lemma in EMPTY_HEADS or lemma in {"one", "some", "all", "most", "set", "group", "list", "source"}:
-                    continue
-            start = verb if verb is not None else noun
-            yield from self.facts(subjects, predicate, self.predicate_span(start, preposition), target)
+        for argument in self.attached_objects(noun, None):
+            predicate = normalise_predicate("is", lemma, self.phrase(argument.path))
+            if predicate.startswith("is_") and (self.phrase(argument.path) != "of" or lemma in EMPTY_HEADS | PARTITIVES):
+                continue
+            span = self.predicate_span(noun if verb is None else verb, argument.path)
+            yield from self.facts(subjects, predicate, span, argument.target)
 
     def owner_facts(self, subjects: list[int], verb: int, owner: int) -> Iterator[Relation]:
         """"The owner of X is Y": X owned_by Y."""
@@ -284,20 +307,18 @@ class SentenceReader:
             predicate = OWNER_NOUNS.get(self.parse.lemmas[subject])
             if predicate is None:
                 continue
-            for preposition, target in self.all_preposition_objects(subject, None):
-                span = self.parse.starts[subject], self.parse.ends[preposition]
+            for argument in self.attached_objects(subject, None):
+                span = self.predicate_span(subject, argument.path)
                 end = self.end(owner, predicate)
-                if self.words[preposition] == "of" and end is not None:
-                    for token in self.conjuncts(target):
+                if self.phrase(argument.path) == "of" and end is not None:
+                    for token in self.conjuncts(argument.target):
                         yield from self.fact(token, predicate, span, end)
 
-    def all_preposition_objects(self, token: int, verb: int | None) -> Iterator[tuple[int, int]]:
-        attached = self.children[token] + (self.children[verb] if verb is not None else [])
-        for child in attached:
+    def attached_objects(self, token: int, verb: int | None) -> Iterator[Argument]:
+        """Objects of the prepositions after a noun or adjective, also of those that the parser hung on the copula."""
+        for child in self.children[token] + (self.children[verb] if verb is not None else []):
             if self.parse.deps[child] == "prep" and child > token:
-                for preposition, target in self.preposition_objects(child, None):
-                    if preposition is not None:
-                        yield preposition, target
+                yield from self.preposition_objects((child,), None)
 
     # -- what holds
 
@@ -427,6 +448,9 @@ class SentenceReader:
     def determiners(self, token: int) -> list[int]:
         return [c for c in self.children[token] if self.words[c] in {"this", "the"}]
 
-    def predicate_span(self, verb: int, preposition: int | None) -> tuple[int, int]:
-        last = verb if preposition is None or preposition < verb or preposition - verb > 6 else preposition
+    def phrase(self, path: tuple[int, ...]) -> str:
+        return " ".join(self.words[token] for token in path)
+
+    def predicate_span(self, verb: int, path: tuple[int, ...]) -> tuple[int, int]:
+        last = path[-1] if path and 0 < path[-1] - verb <= 6 else verb
         return self.parse.starts[verb], self.parse.ends[last]

@@ -28,7 +28,11 @@ LETTER = regex.compile(r"\p{L}")
 
 @dataclass
 class Sentence:
-    """`start`, `end`: span in the document. `block`: number of its block in the document, `heading`: of its heading's block."""
+    """`start`, `end`: span in the document; `row`: of the whole table row, for a cell, else the same.
+
+    block: number of its block in the document. heading: number of the block of its heading, -1 before the first.
+    column: number of the cell in its row.
+    """
 
     document_id: str
     text_unit_id: str
@@ -41,6 +45,8 @@ class Sentence:
     clean: Clean
     is_english: bool
     row: tuple[int, int]
+    column: int = 0
+    row_text: str = ""
 
     def locate(self, start: int, end: int) -> tuple[int, int] | None:
         """Document span of a span of the clean text."""
@@ -77,12 +83,12 @@ def _document_sentences(document_id: str, text: str, units: Sequence[tuple[str, 
             continue
         for unit_id, unit_start, part_start, part_end in _in_units(start, end, units):
             row = (part_start, part_end)
-            for piece_start, piece_end in _pieces(text, part_start, part_end, block.kind):
+            for column, (piece_start, piece_end) in enumerate(_pieces(text, part_start, part_end, block.kind)):
                 clean = clean_markup(text[piece_start:piece_end])
                 if LETTER.search(clean.text):
                     yield Sentence(
                         document_id, unit_id, unit_start, piece_start, piece_end, _kind(block.kind), number, heading,
-                        clean, is_english[unit_id], row,
+                        clean, is_english[unit_id], row, column, text[part_start:part_end],
                     )  # fmt: skip
 
 
