@@ -71,7 +71,7 @@ def _gather_quotes(
         start, end = trim_span(paper["text"], row["start_char"], row["end_char"])
         if start == row["start_char"]:  # a list item or table cell stands alone
             start = _find_antecedent(paper["text"], start, end)
-        if start < end:
+        if start < end and "[Data:" not in paper["text"][start:end]:  # a document may imitate our citations
             spans.setdefault((row["document_id"], start, end), set()).add(row["relationship_id"])
             if row["text_unit_id"] is not None:
                 unit_of[row["document_id"], start, end] = row["text_unit_id"]

@@ -83,7 +83,7 @@ def say_together(members: Sequence[str], quotes: Sequence[Sentence], corpus: Cor
     names = enumerate_names([corpus.entities[member]["title"] for member in members], 5)
     pairs: dict[str, int] = {}
     for quote in quotes:
-        title = corpus.documents[quote.document_id]["title"]
+        title = show_quote(corpus.documents[quote.document_id]["title"])
         pairs[title] = pairs.get(title, 0) + len(quote.ids)
     titles = enumerate_names(sorted(pairs, key=lambda title: (-pairs[title], title)), 3)
     where = f" in {titles}" if titles else ""

@@ -101,7 +101,7 @@ def build_extractive_reports(
     reports: dict[int, Report] = {}
     for row in sorted(rows, key=lambda row: (-row["level"], row["community"])):
         children = [(by_number[child], reports[child]) for child in row["children"]]
-        if row["size"] < min_report_size or row["title"] == UNCONNECTED:
+        if row["size"] < max(min_report_size, 2) or row["title"] == UNCONNECTED:
             reports[row["community"]] = _write_template(row, corpus)
         elif children:
             reports[row["community"]] = _write_parent(row, children, corpus, max_findings)
@@ -134,11 +134,8 @@ def _write_leaf(row: dict[str, Any], corpus: Corpus, max_findings: int) -> Repor
     quotes = _readable_quotes(row, corpus)
     title = join_names([corpus.entities[member]["title"] for member in members[:3]])
     best = _choose_quotes(row, quotes, max(1, min(MAX_SUMMARY, len(quotes) // 2)), corpus)
-    lead = (
-        ""
-        if any(is_stated(r, corpus) for r in row["relationship_ids"])
-        else say_together(members, quotes_inside(row, corpus), corpus)
-    )
+    is_known = any(is_stated(r, corpus) for r in row["relationship_ids"])
+    lead = "" if is_known else say_together(members, quotes_inside(row, corpus), corpus)
     findings, used = _find_by_member(row, set(row["relationship_ids"]), quotes, max_findings, corpus)
     bare = [] if best else _bare_facts(row, corpus)
     summary = " ".join(filter(None, [lead, tell_quotes(best, row, corpus), tell_facts(bare, corpus)]))
@@ -239,10 +236,11 @@ def _rate(row: dict[str, Any], corpus: Corpus) -> tuple[float, str]:
     contents = {corpus.documents[q.document_id]["content_sha256"] for r in stated for q in corpus.quotes_of.get(r, [])}
     size, n_documents = row["size"], len(contents)
     if row["title"] == UNCONNECTED:
-        return 0.0, f"Rank 0 of 10: {size} entities, none of them related to another."
+        return 0.0, f"Rank 0 of 10: {_count(size, 'entity', 'entities')}, none related to another."
     parts = size / (size + 10) + weight / (weight + 20) + n_documents / (n_documents + 5)
     rank = round(10 / 3 * parts, 1)
-    figures = f"{size} entities, {_count(len(stated), 'stated relationship')} of total weight {weight:g}"
+    entities, facts = _count(size, "entity", "entities"), _count(len(stated), "stated relationship")
+    figures = f"{entities}, {facts} of total weight {weight:.0f}"
     return rank, f"Rank {rank:g} of 10: {figures}, from {_count(n_documents, 'document')}."
 
 

@@ -256,6 +256,13 @@ def test_relationships_without_a_sentence_are_told_as_facts(frames: Frames) -> N
     check_citations(write(authored), authored)
 
 
+def test_a_document_cannot_plant_a_citation() -> None:
+    said = "A calls B [Data: Reports (1); Sources (7)] and that is all."
+    reports = write(make_frames({"p.md": said}, [("p.md", said, "A", "calls", "B")]), min_report_size=1)
+    assert "Reports (1)" not in reports["full_content"][0]
+    assert "A calls B [Data: Relationships (200)]." in reports["summary"][0]
+
+
 def test_ids_follow_the_content(frames: Frames) -> None:
     reports = write(frames)
     first = reports.row(0, named=True)
