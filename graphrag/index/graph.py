@@ -20,6 +20,7 @@ from graphrag.ids import content_sha256, relationship_id, row_id
 from graphrag.names import name_key
 
 ORIGINS = ("authored", "link", "extracted", "cooccurrence")  # strongest first
+ORIGIN_RANKS = {origin: rank for rank, origin in enumerate(ORIGINS)}
 MIN_STRENGTH, MAX_STRENGTH = 1.0, 10.0
 MIN_HUB_DEGREE = 15
 HUB_PERCENTILE = 0.95
@@ -135,7 +136,8 @@ def _build_evidence(stated: pl.DataFrame, text_units: pl.DataFrame, documents: p
         stated.join(triples, on=["source_id", "predicate", "target_id"])
         .join(starts, on="text_unit_id", how="left")
         .with_columns(pl.when(strength.is_finite()).then(strength.clip(MIN_STRENGTH, MAX_STRENGTH)).alias("strength"))
-        .sort("document_id", "start_char", "end_char", "unit_start", "strength", "id", nulls_last=True)
+        .with_columns(rank=pl.col("origin").replace_strict(ORIGIN_RANKS, return_dtype=pl.Int64))
+        .sort("document_id", "start_char", "end_char", "unit_start", "rank", -pl.col("strength"), "id", nulls_last=True)
         .unique(["relationship_id", "document_id", "start_char", "end_char"], keep="first", maintain_order=True)
     )
     quotes, row_ids = [], []
@@ -156,7 +158,6 @@ def _build_relationships(
     evidence: pl.DataFrame, named: pl.DataFrame, text_units: pl.DataFrame, documents: pl.DataFrame
 ) -> pl.DataFrame:
     titles = named.select("entity_id", "title")
-    rank = {origin: i for i, origin in enumerate(ORIGINS)}
     counted = _with_contents(evidence, text_units, documents)
     return (
         counted.group_by("relationship_id", "source_id", "predicate", "target_id", "source_key", "target_key")
@@ -165,14 +166,14 @@ def _build_relationships(
             pl.coalesce("unit_content", pl.lit("document ") + pl.col("content_sha256")).n_unique().alias("weight"),
             pl.col("text_unit_id").drop_nulls().unique().sort().alias("text_unit_ids"),
             pl.col("content_sha256").n_unique().cast(pl.Int64).alias("n_documents"),
-            pl.col("origin").replace_strict(rank, return_dtype=pl.Int64).min().alias("origin"),
+            pl.col("rank").min(),
         )
         .join(titles.select(pl.col("entity_id").alias("source_id"), pl.col("title").alias("source")), on="source_id")
         .join(titles.select(pl.col("entity_id").alias("target_id"), pl.col("title").alias("target")), on="target_id")
         .sort("source_key", "predicate", "target_key", "relationship_id")
         .with_columns(
             pl.col("weight").cast(pl.Float64),
-            pl.col("origin").replace_strict(dict(enumerate(ORIGINS)), return_dtype=pl.String),
+            origin=pl.col("rank").replace_strict(dict(enumerate(ORIGINS)), return_dtype=pl.String),
             id=pl.col("relationship_id"),
             description=pl.lit(""),
             human_readable_id=pl.int_range(pl.len(), dtype=pl.Int64),

@@ -72,7 +72,7 @@ def join_texts(texts: Iterable[str], max_characters: int) -> str:
         seen.add(line.casefold().rstrip("."))
         if not kept:
             line = cut_text(line, max_characters)
-        elif length + 1 + len(line) > max_characters:
+        elif length + len(line) > max_characters:
             break
         kept.append(line)
         length += len(line) + 1
