@@ -66,8 +66,9 @@ def extract_mentions(
     parses = _parse(sentences, model, processes, memo, advance)
     readings = _read(sentences, parses, known_names)
     rows = Rows(cooccurrence)
-    for _, its_readings in groupby(readings, key=lambda reading: reading.sentence.document_id):
-        rows.append_document(list(its_readings))
+    titles = dict(documents.select("id", "title").iter_rows())
+    for document_id, its_readings in groupby(readings, key=lambda reading: reading.sentence.document_id):
+        rows.append_document(list(its_readings), titles[document_id])
     return Extraction(
         tables.ENTITY_MENTIONS.from_rows(sorted(rows.mentions.values(), key=_row_order)),
         tables.RELATIONSHIP_MENTIONS.from_rows(sorted(rows.relations.values(), key=_row_order)),
@@ -134,10 +135,10 @@ class Rows:
         self.mentions: dict[tuple[str, int, int], dict[str, Any]] = {}
         self.relations: dict[str, dict[str, Any]] = {}
 
-    def append_document(self, readings: Sequence[Reading]) -> None:
+    def append_document(self, readings: Sequence[Reading], title: str) -> None:
         header: dict[int, str] = {}
         last_row = -2
-        for (block, kind), places in groupby(read_places(readings), key=lambda item: (item[0].sentence.block, item[0].sentence.kind)):
+        for (block, kind), places in groupby(read_places(readings, title), key=lambda item: (item[0].sentence.block, item[0].sentence.kind)):
             cells: dict[int, Reading] = {}
             place = None
             for reading, place in places:

@@ -23,7 +23,7 @@ PREPOSITION = r"(?:on|upon|to|from|by|with|into|onto|in|inside|through|via|behin
 ARTICLE = r"(?:the|a|an|our|its|their|this|both|all)"
 ACTIVE = regex.compile(
     rf"(?P<link>,? (?:which|that|who)|,? and|,? but|;? and it|,)?(?: {ADVERB})* (?P<verb>\p{{Ll}}[\p{{Ll}}-]+)(?: (?P<particle>up|down|out|over|back|off))?"
-    rf"(?P<object>(?: [\p{{Ll}}'-]+){{1,4}}?)??(?: (?P<prep>{PREPOSITION}))?(?: {ARTICLE}| [\"'])* ?"
+    rf"(?P<object>(?: [\p{{L}}'-]+){{1,4}}?)??(?: (?P<prep>{PREPOSITION}))?(?: {ARTICLE}| [\"'])* ?"
 )
 PASSIVE = regex.compile(
     rf"(?P<link>,? (?:which|that|who)|,? and|,? but|;? and it|,)?(?: (?:is|are|was|were|gets|has been|have been))?(?: {ADVERB})*"

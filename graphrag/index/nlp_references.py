@@ -15,7 +15,7 @@ import regex
 from graphrag.index.nlp_lexicon import TYPE_OF_HEAD
 from graphrag.index.nlp_names import Name
 from graphrag.index.nlp_predicates import Relation
-from graphrag.index.nlp_relations import main_subject
+from graphrag.index.nlp_relations import clause_subjects
 from graphrag.index.nlp_sentences import Sentence
 from graphrag.nlp_parsing import Parse
 
@@ -59,9 +59,9 @@ class Place:
     seen: list[Antecedent] = field(default_factory=list)
 
 
-def read_places(readings: Sequence[Reading]) -> Iterator[tuple[Reading, Place]]:
+def read_places(readings: Sequence[Reading], title: str) -> Iterator[tuple[Reading, Place]]:
     """Each reading of one document with its place, in order; headings included."""
-    place = Place()
+    place = Place(title_topic(readings, title))
     for reading in readings:
         if reading.sentence.kind == "heading":
             heading = heading_topic(reading)
@@ -76,7 +76,7 @@ def read_places(readings: Sequence[Reading]) -> Iterator[tuple[Reading, Place]]:
         if reading.sentence.kind == "prose":
             text = reading.sentence.clean.text
             place.lead_in = text[:-1] if text.endswith(":") else ""
-        subject = main_subject(reading.parse, reading.names) if reading.parse else first_subject(reading)
+        subject = first_subject(reading)
         place.previous = Antecedent(reading.surface(subject), subject.type) if subject else pronoun_subject(reading, place)
         place.previous_block = reading.sentence.block
         place.seen += [Antecedent(reading.surface(name), name.type) for name in reading.names if name.is_sure]
@@ -91,7 +91,19 @@ def heading_topic(reading: Reading) -> Antecedent | None:
     return None
 
 
+def title_topic(readings: Sequence[Reading], title: str) -> Antecedent | None:
+    """The name that the document's title is, as the text first writes it."""
+    wanted = {title.casefold(), title.split(":")[0].strip().casefold()}
+    for reading in readings:
+        for name in reading.names:
+            if name.is_sure and reading.surface(name).casefold() in wanted:
+                return Antecedent(reading.surface(name), name.type)
+    return None
+
+
 def first_subject(reading: Reading) -> Name | None:
+    if reading.parse:
+        return next(iter(clause_subjects(reading.parse, reading.names)), None)
     return next((relation.subject for relation in reading.relations if relation.subject is not None), None)
 
 
@@ -121,10 +133,10 @@ def _candidates(reading: Reading, place: Place, span: tuple[int, int], *, is_obj
     before = [relation for relation in reading.relations if relation.predicate_span[1] <= span[0]]
     earlier = [relation.object if is_object else relation.subject for relation in before]
     yield from (Antecedent(reading.surface(name), name.type) for name in reversed(earlier) if name is not None and name.end <= span[0])
-    if not is_object and span[0] > 4:
-        subject = main_subject(reading.parse, reading.names) if reading.parse else None
-        if subject is not None and subject.end <= span[0]:
-            yield Antecedent(reading.surface(subject), subject.type)
+    if not is_object and span[0] > 4 and reading.parse:
+        for subject in reversed(clause_subjects(reading.parse, reading.names)):
+            if subject is not None and subject.end <= span[0]:
+                yield Antecedent(reading.surface(subject), subject.type)
     if place.previous_block == reading.sentence.block:
         if place.previous is not None:
             yield place.previous

@@ -68,15 +68,14 @@ def is_confirmed(name: Name | None, predicate: str) -> bool:
     return name is None or name.is_sure or predicate in STRONG_PREDICATES
 
 
-def main_subject(parse: Parse, names: Sequence[Name]) -> Name | None:
-    """The name that is the subject of the sentence's main verb."""
+def clause_subjects(parse: Parse, names: Sequence[Name]) -> list[Name | None]:
+    """The subjects of the sentence's clauses, in order: a name, or None where it is no name."""
+    found: list[Name | None] = []
     for token, dep in enumerate(parse.deps):
-        if dep in {"nsubj", "nsubjpass"} and parse.heads[parse.heads[token]] == parse.heads[token]:
-            for name in names:
-                if parse.starts[token] < name.end and name.start < parse.ends[token]:
-                    return name
-            return None
-    return None
+        if dep in {"nsubj", "nsubjpass"} and parse.tags[token] not in {"WDT", "WP"}:
+            covering = [n for n in names if n.is_sure and parse.starts[token] < n.end and n.start < parse.ends[token]]
+            found.append(covering[0] if covering else None)
+    return found
 
 
 def find_relations(text: str, parse: Parse, names: Sequence[Name]) -> list[Relation]:
@@ -363,7 +362,7 @@ class SentenceReader:
         if dep == "conj":
             is_bare = tags[verb] == "VB" or (tags[verb] in {"VBG", "VBN"} and tags[head] == tags[verb])
             return not has_subject and is_bare and self.is_unreal(head, depth + 1)
-        if dep in {"xcomp", "ccomp"}:
+        if dep in {"xcomp", "ccomp"} and head < verb:  # one before its head is a clause set beside it, not under it
             lemma = self.parse.lemmas[head].casefold()
             if lemma in UNREAL_VERBS or (lemma == "use" and tags[head] == "VBD" and is_infinitive and not self.is_passive(head)):
                 return True
