@@ -15,11 +15,13 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 import polars as pl
 
 from graphrag.errors import StoreError
 
+TAIL = 65_536  # bytes
 NUMBERED = ("documents", "text_units", "entities", "relationships", "covariates")
 LEDGER_SCHEMA = pl.Schema({"table": pl.String(), "id": pl.String(), "number": pl.Int64(), "label": pl.String()})
 
@@ -50,9 +52,10 @@ def read_ledger(ledger_path: Path) -> pl.DataFrame:
     if not whole.strip():
         return pl.DataFrame(schema=LEDGER_SCHEMA)
     try:
-        return pl.read_ndjson(whole, schema=LEDGER_SCHEMA)
+        lines = pl.read_ndjson(whole, schema=LEDGER_SCHEMA)
     except pl.exceptions.PolarsError as error:
         raise StoreError(f"{ledger_path} is damaged: {error}. Restore it, or move it away to number anew.") from error
+    return lines.unique(["table", "id"], keep="first", maintain_order=True)
 
 
 def append_ledger(ledger_path: Path, frames: Mapping[str, pl.DataFrame]) -> int:
@@ -81,12 +84,22 @@ def append_lines(path: Path, lines: Iterable[str]) -> None:
     if not text:
         return
     with path.open("a+b") as handle:
-        handle.seek(0)
-        data = handle.read()
-        handle.truncate(data.rfind(b"\n") + 1)
+        handle.truncate(_end_of_lines(handle))
         handle.write(text.encode("utf-8", "surrogatepass"))
         handle.flush()
         os.fsync(handle.fileno())
+
+
+def _end_of_lines(handle: BinaryIO) -> int:
+    """Offset after the last line end; the file is read from its end, for it may be long."""
+    end = handle.seek(0, os.SEEK_END)
+    while end > 0:
+        start = max(0, end - TAIL)
+        handle.seek(start)
+        if (found := handle.read(end - start).rfind(b"\n")) >= 0:
+            return start + found + 1
+        end = start
+    return 0
 
 
 def _number(frame: pl.DataFrame, ledger: pl.DataFrame) -> pl.DataFrame:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphrag.errors import StoreError
-from graphrag.ledger import append_ledger, number_rows, read_ledger
+from graphrag.ledger import append_ledger, append_lines, number_rows, read_ledger
 
 Frames = dict[str, pl.DataFrame]
 
@@ -54,6 +54,17 @@ def test_a_cut_last_line_is_ignored_and_then_replaced(tmp_path: Path, frames: Fr
     path.write_bytes(b'{"table": broken}\n' + whole)
     with pytest.raises(StoreError, match="is damaged"):
         read_ledger(path)
+
+
+@pytest.mark.parametrize("size", [0, 10, 65_536, 65_537, 200_000])
+def test_a_cut_line_of_any_length_gives_way_to_the_next(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b"whole\n" + b"x" * size)
+    append_lines(path, ["next"])
+    assert path.read_bytes() == b"whole\nnext\n"
+    path.write_bytes(b"x" * size)
+    append_lines(path, ["first"])
+    assert path.read_bytes() == b"first\n"
 
 
 def test_a_run_numbered_before_another_was_published_is_refused(tmp_path: Path, frames: Frames) -> None:
