@@ -138,7 +138,9 @@ class Rows:
     def append_document(self, readings: Sequence[Reading], title: str) -> None:
         header: dict[int, str] = {}
         last_row = -2
-        for (block, kind), places in groupby(read_places(readings, title), key=lambda item: (item[0].sentence.block, item[0].sentence.kind)):
+        for (block, kind), places in groupby(
+            read_places(readings, title), key=lambda item: (item[0].sentence.block, item[0].sentence.kind)
+        ):
             cells: dict[int, Reading] = {}
             place = None
             for reading, place in places:
@@ -181,7 +183,10 @@ class Rows:
         if not subject or not object_ or subject.casefold() == object_.casefold():
             return ()
         text = reading.sentence.clean.text
-        written = [" ".join(text[slice(*span)].split()) for span in (relation.subject_span, relation.predicate_span, relation.object_span)]
+        written = [
+            " ".join(text[slice(*span)].split())
+            for span in (relation.subject_span, relation.predicate_span, relation.object_span)
+        ]
         self._append_row(_relation_row(reading, (subject, relation.predicate, object_), written, "extracted"))
         return subject, object_
 

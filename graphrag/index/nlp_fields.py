@@ -50,7 +50,9 @@ def field_relations(reading: Reading, place: Place) -> Iterator[FieldRelation]:
     topic = place.topic or topic
     label = lead_in_label(place.lead_in)
     if label and topic is not None and reading.sentence.kind == "item":
-        first = next((name for name in reading.names if name.start <= 4 and BETWEEN_NAMES.fullmatch(text[: name.start])), None)
+        first = next(
+            (name for name in reading.names if name.start <= 4 and BETWEEN_NAMES.fullmatch(text[: name.start])), None
+        )
         if first is not None and AFTER_ITEM.match(text, first.end):
             yield FieldRelation(topic.surface, predicate_of(label), label, first)
 
@@ -59,7 +61,10 @@ def lead_in_label(text: str) -> str:
     """The field name that a heading or lead-in line is: "Dependencies", "The service depends on the following"."""
     if predicate_of(text):
         return text
-    match = regex.search(r"\b(depends on|relies on|runs on|is owned by|is used by|uses|requires|calls)(?: the following(?: \w+)?)?$", text)
+    match = regex.search(
+        r"\b(depends on|relies on|runs on|is owned by|is used by|uses|requires|calls)(?: the following(?: \w+)?)?$",
+        text,
+    )
     label = match[1].removeprefix("is ") if match else ""
     return label if predicate_of(label) and regex.match(r"(?:It|This|The)\b", text) else ""
 

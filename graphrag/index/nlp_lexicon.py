@@ -163,7 +163,9 @@ UNREAL_VERBS = words(
 )
 UNREAL_MARKS = words("if unless whether until lest")
 # Verbs whose infinitive complement holds for the same subject: "continues to depend on".
-CONTROL_VERBS = words("continue start begin use configure build design help serve keep need_not happen tend choose manage")
+CONTROL_VERBS = words(
+    "continue start begin use configure build design help serve keep need_not happen tend choose manage"
+)
 FIELD_PREDICATES = {
     "owner": "owned_by", "owners": "owned_by", "owned by": "owned_by", "owning team": "owned_by", "team": "owned_by", "owner team": "owned_by",
     "service owner": "owned_by", "maintainer": "maintained_by", "maintainers": "maintained_by", "maintained by": "maintained_by",

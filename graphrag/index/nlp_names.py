@@ -18,6 +18,7 @@ import regex
 from graphrag.index.nlp_lexicon import (
     CALENDAR_WORDS,
     CLOSED_WORDS,
+    COMMON_VERBS,
     EMPTY_HEADS,
     EMPTY_MODIFIERS,
     FILE_SUFFIXES,
@@ -37,7 +38,9 @@ WORD = regex.compile(r"[\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*(?:[-.&'’][\p{L}\p{N}_]
 POSSESSIVE = regex.compile(r"['’](?:s|S)?$")
 TICKET = regex.compile(r"[A-Z][A-Z0-9]{1,9}-\d+(?:-\d+)*")
 NUMBERED = regex.compile(r"(?:PEP|RFC|ISO|ADR|INC|CVE|RB) \d+(?:-\d+)*(?!\.?\d)")
-CAMEL = regex.compile(r"\p{Lu}\p{Ll}+\d*(?:\p{Lu}[\p{L}\d]*)+|\p{Ll}{1,3}\p{Lu}\p{Ll}[\p{L}\d]*|\p{Lu}{2,}\p{Ll}[\p{L}\d]+|\p{Lu}\p{Ll}+\p{Lu}")
+CAMEL = regex.compile(
+    r"\p{Lu}\p{Ll}+\d*(?:\p{Lu}[\p{L}\d]*)+|\p{Ll}{1,3}\p{Lu}\p{Ll}[\p{L}\d]*|\p{Lu}{2,}\p{Ll}[\p{L}\d]+|\p{Lu}\p{Ll}+\p{Lu}"
+)
 HOST = regex.compile(r"[a-z]{2,}(?:-[a-z0-9]+)+-\d+")
 VERSIONED = regex.compile(r"\b\p{Ll}[\p{Ll}\d-]+ v?\d+(?:\.\d+)+\b")
 NUMERONYM = regex.compile(r"[A-Za-z]\d{1,2}[a-z]")
@@ -46,7 +49,18 @@ ACRONYM = regex.compile(r"\p{Lu}[\p{Lu}\d]{1,6}s?(?:&\p{Lu}+)?")
 SNAKE = regex.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+")
 KEBAB = regex.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
 DOTTED = regex.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
-PRIORITY = {"known": 6, "link": 5, "id": 5, "code": 4, "camel": 3, "proper": 2, "ner": 2, "acronym": 2, "compound": 1, "end": 0}
+PRIORITY = {
+    "known": 6,
+    "link": 5,
+    "id": 5,
+    "code": 4,
+    "camel": 3,
+    "proper": 2,
+    "ner": 2,
+    "acronym": 2,
+    "compound": 1,
+    "end": 0,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +195,15 @@ def find_names(clean: Clean, words: Sequence[Word], parse: Parse | None, lexicon
     found = known_names(clean, words, lexicon)
     found += identifiers(clean, words)
     if kind == "heading":
-        found += [name for name in proper_runs(clean, words, lexicon) if lexicon.is_name(clean.text[name.start : name.end].casefold())]
+        found += [
+            name
+            for name in proper_runs(clean, words, lexicon)
+            if lexicon.is_name(clean.text[name.start : name.end].casefold())
+        ]
     elif not is_shouted(words):
-        found += merge_runs(clean, proper_runs(clean, words, lexicon), model_spans(clean, parse) if parse else [], lexicon)
+        found += merge_runs(
+            clean, proper_runs(clean, words, lexicon), model_spans(clean, parse) if parse else [], lexicon
+        )
         found += [with_corpus_evidence(name, clean, lexicon) for name in compounds(clean, words)]
         found += expansions(clean, words)
     found = [name for name in found if not is_junk(clean.text[name.start : name.end], name.kind, lexicon)]
@@ -209,7 +229,9 @@ def is_same_name(parts: Sequence[str], here: Sequence[Word], text: str) -> bool:
     if len(parts) == 1:
         word = here[0].text
         is_plain = parts[0].islower() or parts[0][1:].islower()
-        return word == parts[0] or (is_plain and word.islower() and word == parts[0].lower() and here[0].tag[:1] in {"N", ""})
+        return word == parts[0] or (
+            is_plain and word.islower() and word == parts[0].lower() and here[0].tag[:1] in {"N", ""}
+        )
     if any(part.casefold() != word.fold for part, word in zip(parts, here, strict=True)):
         return False
     return all(text[a.end : b.start] in {" ", "-", "/", " & "} for a, b in zip(here, here[1:], strict=False))
@@ -231,7 +253,15 @@ def identifiers(clean: Clean, words: Sequence[Word]) -> list[Name]:
     for start, end in clean.codes:
         text = clean.text[start:end]
         if is_code_name(text):
-            found.append(Name(start, end, head_type(text) or "unknown", "code", is_sure=bool(KEBAB.fullmatch(text) and head_type(text))))
+            found.append(
+                Name(
+                    start,
+                    end,
+                    head_type(text) or "unknown",
+                    "code",
+                    is_sure=bool(KEBAB.fullmatch(text) and head_type(text)),
+                )
+            )
     for start, end in clean.links:
         if 2 <= end - start <= 60:
             found.append(Name(start, end, head_type(clean.text[start:end]) or "unknown", "link"))
@@ -241,7 +271,13 @@ def identifiers(clean: Clean, words: Sequence[Word]) -> list[Name]:
 def is_code_name(text: str) -> bool:
     if text.rpartition(".")[2].casefold() in FILE_SUFFIXES and "." in text:
         return False
-    return bool(KEBAB.fullmatch(text) or SNAKE.fullmatch(text) or DOTTED.fullmatch(text) or CAMEL.fullmatch(text) or regex.fullmatch(r"[a-z]{3,}\d*", text))
+    return bool(
+        KEBAB.fullmatch(text)
+        or SNAKE.fullmatch(text)
+        or DOTTED.fullmatch(text)
+        or CAMEL.fullmatch(text)
+        or regex.fullmatch(r"[a-z]{3,}\d*", text)
+    )
 
 
 def proper_runs(clean: Clean, words: Sequence[Word], lexicon: Lexicon, *, first_pass: bool = False) -> list[Name]:
@@ -261,14 +297,20 @@ def proper_runs(clean: Clean, words: Sequence[Word], lexicon: Lexicon, *, first_
         kind = "acronym" if last == position and ACRONYM.fullmatch(words[last].text) else "proper"
         following = words[last + 1] if last + 1 < len(words) and text[end : words[last + 1].start] == " " else None
         type_hint = ""
-        if following and following.text.islower() and following.fold in TYPE_OF_HEAD and following.tag[:2] in {"NN", ""}:
+        if (
+            following
+            and following.text.islower()
+            and following.fold in TYPE_OF_HEAD
+            and following.tag[:2] in {"NN", ""}
+        ):
             type_hint = TYPE_OF_HEAD[following.fold]
             longer = text[start : following.end].casefold()
             alone = text[start:end].casefold()
             if not first_pass and (lexicon.is_name(longer) or not lexicon.is_name(alone)):
                 end = following.end
                 last += 1
-        is_proven = last > position or not is_initial(text, words, position) or not words[position].text[1:].islower()
+        is_longer = last > position and not all(VERSION.fullmatch(word.text) for word in words[position + 1 : last + 1])
+        is_proven = is_longer or not is_initial(text, words, position) or not words[position].text[1:].islower()
         fold = words[position].fold
         is_sure = is_proven or lexicon.upper[fold] > 0 or (not first_pass and lexicon.is_name(fold))
         found.append(Name(start, end, head_type(text[start:end]) or type_hint or "unknown", kind, is_sure))
@@ -285,7 +327,9 @@ def followed_by_head(text: str, words: Sequence[Word], end: int) -> bool:
 def starts_run(text: str, words: Sequence[Word], position: int, lexicon: Lexicon) -> bool:
     """Is this capital the start of a name? Where a capital is due anyway, the corpus and the tagger decide."""
     word = words[position]
-    following = words[position + 1] if position + 1 < len(words) and text[word.end : words[position + 1].start] == " " else None
+    following = (
+        words[position + 1] if position + 1 < len(words) and text[word.end : words[position + 1].start] == " " else None
+    )
     leads = following is not None and following.is_capital and following.fold not in ORDINARY_WORDS
     if not word.is_capital or (len(word.text) == 1 and not leads) or word.fold in CLOSED_WORDS:
         return False
@@ -294,7 +338,9 @@ def starts_run(text: str, words: Sequence[Word], position: int, lexicon: Lexicon
     is_mid = not is_initial(text, words, position)
     if word.fold in ORDINARY_WORDS:
         if not is_mid:
-            return leads and word.tag == "NNP" and lexicon.names[f"{word.fold} {following.fold if following else ''}"] > 0
+            return (
+                leads and word.tag == "NNP" and lexicon.names[f"{word.fold} {following.fold if following else ''}"] > 0
+            )
         return leads or (word.tag == "NNP" and text[word.start - 1 : word.start] == " ")
     if is_mid:
         return word.tag not in {"PRP", "DT", "IN", "CC", "MD", "WDT", "WP", "WRB"}
@@ -303,6 +349,8 @@ def starts_run(text: str, words: Sequence[Word], position: int, lexicon: Lexicon
     lower, upper = lexicon.lower[word.fold], lexicon.upper[word.fold]
     if lower or upper:
         return upper >= lower
+    if following is not None and VERSION.fullmatch(following.text):
+        return word.tag[:2] in {"NN", ""} and not word.fold.endswith("ly")
     if leads:
         return (word.tag[:2] in {"NN", "JJ", ""} or word.tag in {"VBG", "VBN"}) and not word.fold.endswith("ly")
     return word.tag in {"NNP", "NNPS", ""} and not (word.tag == "" and len(word.text) < 4)
@@ -318,8 +366,11 @@ def run_step(text: str, words: Sequence[Word], last: int, lexicon: Lexicon) -> i
             return 1
         return 1 if last + 2 < len(words) and words[last + 2].is_capital and following.fold not in {"i"} else 0
     if VERSION.fullmatch(following.text) and not regex.fullmatch(r"(?:19|20)\d\d", following.text):
-        after = words[last + 2] if last + 2 < len(words) and text[following.end : words[last + 2].start] == " " else None
+        after = (
+            words[last + 2] if last + 2 < len(words) and text[following.end : words[last + 2].start] == " " else None
+        )
         is_count = after is not None and after.tag in {"NNS", "NN"} and not regex.search(r"[.v]", following.text)
+        is_count = is_count and after is not None and after.fold.removesuffix("s") not in COMMON_VERBS
         return 0 if is_count else 1
     if following.fold in JOINERS and words[last].text.isalpha():
         for skip in (2, 3):
@@ -345,9 +396,25 @@ def model_spans(clean: Clean, parse: Parse) -> list[Name]:
     for first, last, label in parse.entities:
         if label not in TYPE_OF_LABEL:
             continue
-        while first < last and (parse.tags[first] in {"DT", "PRP$", "``", "''", "POS", ":", "HYPH", "-LRB-", "NFP", ",", "SYM"}):
+        while first < last and (
+            parse.tags[first] in {"DT", "PRP$", "``", "''", "POS", ":", "HYPH", "-LRB-", "NFP", ",", "SYM"}
+        ):
             first += 1
-        while last > first and parse.tags[last - 1] in {"POS", "''", "``", ".", ",", ":", "-RRB-", "HYPH", "NFP", "_SP", "CC", "IN", "SYM"}:
+        while last > first and parse.tags[last - 1] in {
+            "POS",
+            "''",
+            "``",
+            ".",
+            ",",
+            ":",
+            "-RRB-",
+            "HYPH",
+            "NFP",
+            "_SP",
+            "CC",
+            "IN",
+            "SYM",
+        }:
             last -= 1
         if first == last:
             continue
@@ -377,7 +444,12 @@ def merge_runs(clean: Clean, runs: list[Name], spans: list[Name], lexicon: Lexic
         if not touching:
             if is_widely_name(text, lexicon):
                 found.append(replace(span, type=kind))
-        elif len(touching) == 1 and span.start <= touching[0].start and touching[0].end <= span.end and not regex.search(r"\. ", text):
+        elif (
+            len(touching) == 1
+            and span.start <= touching[0].start
+            and touching[0].end <= span.end
+            and not regex.search(r"\. ", text)
+        ):
             if not head_type(clean.text[touching[0].start : touching[0].end]):
                 found.append(replace(span, type=kind))
     return found
@@ -438,7 +510,11 @@ def expansions(clean: Clean, words: Sequence[Word]) -> list[Name]:
         if clean.text[word.start - 2 : word.start] != " (":
             continue
         full = words[position - len(letters) : position]
-        if "".join(w.fold[0] for w in full) == letters and clean.text[full[-1].end : word.start] == " (" and full[0].text.islower():
+        if (
+            "".join(w.fold[0] for w in full) == letters
+            and clean.text[full[-1].end : word.start] == " ("
+            and full[0].text.islower()
+        ):
             phrase = clean.text[full[0].start : full[-1].end]
             found.append(Name(full[0].start, full[-1].end, head_type(phrase) or "unknown", "compound"))
     return found
@@ -479,12 +555,17 @@ def is_junk(text: str, kind: str, lexicon: Lexicon) -> bool:
     if text.rpartition(".")[2].casefold() in FILE_SUFFIXES and "." in text and " " not in text and kind != "link":
         return True
     pieces = fold.split()
-    return all(word in CALENDAR_WORDS or word.isdigit() for word in pieces) or (len(pieces) > 1 and all(word in ORDINARY_WORDS for word in pieces))
+    return all(word in CALENDAR_WORDS or word.isdigit() for word in pieces) or (
+        len(pieces) > 1 and all(word in ORDINARY_WORDS for word in pieces)
+    )
 
 
 def resolve_overlaps(names: Iterable[Name]) -> list[Name]:
     """Longest first, then the surer rule; a name that touches a taken one is dropped."""
-    ranked = sorted(set(names), key=lambda n: (-(n.end - n.start), -PRIORITY[n.kind], n.start, n.type == "unknown", n.type, not n.is_sure))
+    ranked = sorted(
+        set(names),
+        key=lambda n: (-(n.end - n.start), -PRIORITY[n.kind], n.start, n.type == "unknown", n.type, not n.is_sure),
+    )
     taken: list[Name] = []
     for name in ranked:
         if all(name.end <= other.start or other.end <= name.start for other in taken):

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import regex
 
-from graphrag.index.nlp_lexicon import COMMON_VERBS, IRREGULAR_FORMS, STRONG_PREDICATES
+from graphrag.index.nlp_lexicon import COMMON_VERBS, IRREGULAR_FORMS
 from graphrag.index.nlp_names import Name
-from graphrag.index.nlp_predicates import Relation, is_excluded, normalise_predicate, third_person
+from graphrag.index.nlp_predicates import Relation, is_confirmed, is_excluded, normalise_predicate, third_person
 
 ADVERB = r"(?:also|now|still|currently|directly|only|then|mostly|both|all|just|always|usually|mainly|again|simply|then|normally)"
 PREPOSITION = r"(?:on|upon|to|from|by|with|into|onto|in|inside|through|via|behind|against|for|at|of|over)"
@@ -36,9 +36,14 @@ COPULA = regex.compile(
 LISTED = regex.compile(rf"(?:,|,? and|,? or|,? as well as| &)(?: (?:on|to|from|by|with|in))?(?: {ARTICLE}| [\"'])* ?")
 UNREAL_BEFORE = regex.compile(
     r"\b(?:if|unless|whether|until|without|neither|nor|no|not|never|cannot|instead of|rather than|would|should|could|might|may|must|can|will|"
-    r"did|does|do|at first|initially|originally|previously|formerly|imagine|suppose|assume|assuming|proposed?|plans?|wants?|lest)\b[^.;:]*$",
+    r"did|does|do|at first|initially|originally|previously|formerly|imagine|suppose|assume|assuming|proposed?|plans?|wants?|lest|doubts?|denies|deny|unlikely)\b[^.;:]*$",
     regex.IGNORECASE,
 )
+UNTIL = regex.compile(r"^[^.;:]*\b(?:until|till)\b")
+UNDER_PREPOSITION = regex.compile(
+    r"\b(?:of|in|for|from|with|on|to|by|at|between|about)(?: the| a| an| our)? $", regex.IGNORECASE
+)
+OBJECT_STOP = regex.compile(r"\b(?:to|and|or|but|that|which|who|not|no|than|as|if|when|is|are|was|were)\b")
 COPULA_PREDICATES = {"on call": "on_call"}
 
 
@@ -91,16 +96,23 @@ def find_pattern_relations(
             subjects = _listed_before(text, names, left)
         elif not subjects:  # "with X and publishes Y": X is not the one that publishes
             continue
-        if regex.search(r"\bby (?:the )?$", text[: subjects[0].start]):
-            continue
-        if UNREAL_BEFORE.search(text[: subjects[0].start]) or is_excluded(text, subjects[0]):
+        before = text[: subjects[0].start]
+        is_past = span[1] > span[0] and UNTIL.search(text[span[1] :]) is not None
+        if (
+            UNREAL_BEFORE.search(before)
+            or UNDER_PREPOSITION.search(before)
+            or is_past
+            or is_excluded(text, subjects[0])
+        ):
             subjects = []
             continue
         for subject in subjects:
             for target in _listed_after(text, names, right):
-                needs_strong = not (subject.is_sure and target.is_sure)
-                if subject != target and not is_excluded(text, target) and (predicate in STRONG_PREDICATES or not needs_strong):
-                    relation = Relation(subject, (subject.start, subject.end), predicate, span, target, (target.start, target.end))
+                is_told = is_confirmed(subject, predicate) and is_confirmed(target, predicate)
+                if subject != target and is_told and not is_excluded(text, target):
+                    relation = Relation(
+                        subject, (subject.start, subject.end), predicate, span, target, (target.start, target.end)
+                    )
                     found.setdefault((subject.start, predicate, target.start), relation)
     return list(found.values())
 
@@ -109,8 +121,14 @@ def _verb_phrase(gap: str, offset: int, is_verb: Callable[[int, int], bool]) -> 
     """(link word, predicate, span) where the whole gap is a verb phrase that states something."""
     if match := COPULA.fullmatch(gap):
         noun = regex.sub(r"^(?:the|a|an) ", "", match["noun"])
-        predicate = normalise_predicate("" if noun in COPULA_PREDICATES else "is", COPULA_PREDICATES.get(noun, noun), match["prep"])
-        return match["link"] or "", predicate.removeprefix("is_"), (offset + match.start("noun"), offset + match.end("prep"))
+        predicate = normalise_predicate(
+            "" if noun in COPULA_PREDICATES else "is", COPULA_PREDICATES.get(noun, noun), match["prep"]
+        )
+        return (
+            match["link"] or "",
+            predicate.removeprefix("is_"),
+            (offset + match.start("noun"), offset + match.end("prep")),
+        )
     for pattern, is_passive in ((PASSIVE, True), (ACTIVE, False)):
         match = pattern.fullmatch(gap)
         if not match:
@@ -122,16 +140,28 @@ def _verb_phrase(gap: str, offset: int, is_verb: Callable[[int, int], bool]) -> 
         if is_passive:
             is_reduced = link.strip() == "," and form is not None and form.is_participle and match["prep"] == "by"
             known = form is not None and form.is_participle or match["verb"].endswith("ed")
-            if not known or not (has_auxiliary or is_reduced or (match["prep"] == "by" and form and form.is_participle)):
+            if not known or not (
+                has_auxiliary or is_reduced or (match["prep"] == "by" and form and form.is_participle)
+            ):
                 continue
             base = match["verb"]
         else:
-            if link.strip() == "," or (form is None and not _may_be_verb(match, gap)) or (form and not form.is_finite) or not is_verb(start, end):
+            if (
+                link.strip() == ","
+                or (form is None and not _may_be_verb(match, gap))
+                or (form and not form.is_finite)
+                or not is_verb(start, end)
+            ):
                 continue
-            if form and match["verb"] == form.lemma and match["verb"] not in {"run", "depend", "rely", "use", "call", "read", "write", "share", "own", "talk"}:
+            if (
+                form
+                and match["verb"] == form.lemma
+                and match["verb"]
+                not in {"run", "depend", "rely", "use", "call", "read", "write", "share", "own", "talk"}
+            ):
                 continue
             base = third_person(form.lemma) if form else match["verb"]
-            if match["object"] and not match["prep"]:
+            if match["object"] and (not match["prep"] or OBJECT_STOP.search(match["object"])):
                 continue
         predicate = normalise_predicate(base, match["particle"] or "", match["prep"] or "")
         return link, predicate, (start, offset + match.end("prep") if match["prep"] else end)
@@ -142,7 +172,13 @@ def _may_be_verb(match: regex.Match[str], gap: str) -> bool:
     """An unknown word in -s right after the name, with a preposition or an article behind it."""
     word = match["verb"]
     follows = bool(match["prep"]) or bool(regex.search(r" (?:the|a|an|our|its) ?$", gap))
-    return word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3 and follows and not match["object"]
+    return (
+        word.endswith("s")
+        and not word.endswith(("ss", "us", "is"))
+        and len(word) > 3
+        and follows
+        and not match["object"]
+    )
 
 
 def _listed_before(text: str, names: Sequence[Name], last: Name) -> list[Name]:
@@ -151,7 +187,9 @@ def _listed_before(text: str, names: Sequence[Name], last: Name) -> list[Name]:
     first = position
     while first > 0 and LISTED.fullmatch(text[names[first - 1].end : names[first].start]):
         first -= 1
-    if first == position or regex.search(r"\p{L}", regex.sub(r"(?i)\b(?:the|both|our|and|but)\b", "", text[: names[first].start])):
+    if first == position or regex.search(
+        r"\p{L}", regex.sub(r"(?i)\b(?:the|both|our|and|but)\b", "", text[: names[first].start])
+    ):
         return [last]
     return list(names[first : position + 1])
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import regex
 
-from graphrag.index.nlp_lexicon import PREDICATE_SYNONYMS
+from graphrag.index.nlp_lexicon import PREDICATE_SYNONYMS, STRONG_PREDICATES
 from graphrag.index.nlp_names import Name
 
 IRREGULAR_THIRD = {"be": "is", "have": "has", "do": "does", "go": "goes"}
@@ -19,6 +19,13 @@ EXCLUDED_BEFORE = regex.compile(
     r"(?: on| to| from| by| with)?(?: the| a| an| any| our)?\s*$",
     regex.IGNORECASE,
 )
+# Verbs of the strong predicates: what stores_in says is as much about things as what stores says.
+STRONG_VERBS = frozenset(predicate.split("_")[0] for predicate in STRONG_PREDICATES) - {
+    "part",
+    "responsible",
+    "built",
+    "talks",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +60,14 @@ def normalise_predicate(*parts: str) -> str:
 def is_excluded(text: str, name: Name) -> bool:
     """The words before the name leave it out: "rather than Kafka", "not Redis"."""
     return EXCLUDED_BEFORE.search(text[: name.start]) is not None
+
+
+def is_strong(predicate: str) -> bool:
+    """A relation that has things at its ends, whatever they are called."""
+    verb, *rest = predicate.split("_")
+    return predicate in STRONG_PREDICATES or (verb in STRONG_VERBS and not {"for", "of", "as", "at"} & set(rest))
+
+
+def is_confirmed(name: Name | None, predicate: str) -> bool:
+    """Names that only a relation shows to be things need a strong one."""
+    return name is None or name.is_sure or is_strong(predicate)

@@ -77,7 +77,9 @@ def read_places(readings: Sequence[Reading], title: str) -> Iterator[tuple[Readi
             text = reading.sentence.clean.text
             place.lead_in = text[:-1] if text.endswith(":") else ""
         subject = first_subject(reading)
-        place.previous = Antecedent(reading.surface(subject), subject.type) if subject else pronoun_subject(reading, place)
+        place.previous = (
+            Antecedent(reading.surface(subject), subject.type) if subject else pronoun_subject(reading, place)
+        )
         place.previous_block = reading.sentence.block
         place.seen += [Antecedent(reading.surface(name), name.type) for name in reading.names if name.is_sure]
 
@@ -109,10 +111,14 @@ def first_subject(reading: Reading) -> Name | None:
 
 def pronoun_subject(reading: Reading, place: Place) -> Antecedent | None:
     """A sentence that begins with "it" hands its antecedent on."""
-    return resolve(reading, place, (0, 2), is_object=False) if regex.match(r"It\b", reading.sentence.clean.text) else None
+    return (
+        resolve(reading, place, (0, 2), is_object=False) if regex.match(r"It\b", reading.sentence.clean.text) else None
+    )
 
 
-def resolve(reading: Reading, place: Place, span: tuple[int, int], *, is_object: bool, other: str = "") -> Antecedent | None:
+def resolve(
+    reading: Reading, place: Place, span: tuple[int, int], *, is_object: bool, other: str = ""
+) -> Antecedent | None:
     """The antecedent of a pronoun or "the NOUN" at a span; `other` is the surface of the relation's other end."""
     words = reading.sentence.clean.text[slice(*span)].casefold().split()
     candidates = list(_candidates(reading, place, span, is_object=is_object))
@@ -132,7 +138,11 @@ def resolve(reading: Reading, place: Place, span: tuple[int, int], *, is_object:
 def _candidates(reading: Reading, place: Place, span: tuple[int, int], *, is_object: bool) -> Iterator[Antecedent]:
     before = [relation for relation in reading.relations if relation.predicate_span[1] <= span[0]]
     earlier = [relation.object if is_object else relation.subject for relation in before]
-    yield from (Antecedent(reading.surface(name), name.type) for name in reversed(earlier) if name is not None and name.end <= span[0])
+    yield from (
+        Antecedent(reading.surface(name), name.type)
+        for name in reversed(earlier)
+        if name is not None and name.end <= span[0]
+    )
     if not is_object and span[0] > 4 and reading.parse:
         for subject in reversed(clause_subjects(reading.parse, reading.names)):
             if subject is not None and subject.end <= span[0]:

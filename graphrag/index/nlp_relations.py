@@ -24,31 +24,43 @@ from graphrag.index.nlp_lexicon import (
     ORDINARY_WORDS,
     RELATIVE_PRONOUNS,
     SPEECH_VERBS,
-    STRONG_PREDICATES,
     TYPE_OF_HEAD,
     UNREAL_MARKS,
     UNREAL_VERBS,
 )
 from graphrag.index.nlp_names import Name
 from graphrag.index.nlp_patterns import find_pattern_relations
-from graphrag.index.nlp_predicates import Relation, is_excluded, normalise_predicate, third_person
+from graphrag.index.nlp_predicates import (
+    Relation,
+    is_confirmed,
+    is_excluded,
+    is_strong,
+    normalise_predicate,
+    third_person,
+)
 from graphrag.nlp_parsing import Parse
 
 PREPOSITIONS = frozenset(
     "on upon to from by with into onto in inside through via behind against for at of as under over within between around".split()
 )
 PAST_ADVERBS = frozenset("longer previously formerly originally historically initially never no".split())
-UNREAL_OPENING = regex.compile(r"\b(?:at first|initially|originally|in the past|under (?:that|this) proposal)\b", regex.IGNORECASE)
+UNREAL_OPENING = regex.compile(
+    r"\b(?:at first|initially|originally|in the past|under (?:that|this) proposal)\b", regex.IGNORECASE
+)
 PARTICLES = frozenset("up down out off over back away".split())
 OWNER_NOUNS = {
     "owner": "owned_by", "maintainer": "maintained_by", "lead": "led_by", "leader": "led_by", "manager": "managed_by",
 }  # fmt: skip
 # "the Redis instance" means Redis; "Redis topics" does not.
-TRANSPARENT_HEADS = frozenset("instance deployment installation cluster service server database cache app application team queue broker".split())
+TRANSPARENT_HEADS = frozenset(
+    "instance deployment installation cluster service server database cache app application team queue broker".split()
+)
 # A break in the line between the ends: they belong to different statements.
 BREAK = regex.compile(r" [—–·|→] |\n\n")
 MAX_DEPTH = 6
-PARTITIVES = frozenset("most all part some half much many one two each any none both several set group list source rest copy".split())
+PARTITIVES = frozenset(
+    "most all part some half much many one two each any none both several set group list source rest copy".split()
+)
 PLACE_NOUNS = frozenset("front top".split())
 PLACE_PREPOSITIONS = frozenset("in on behind inside under from with within".split())
 NOUN_PREPOSITIONS = frozenset("to from into on onto via through with against".split())
@@ -61,11 +73,6 @@ class Argument(NamedTuple):
 
     path: tuple[int, ...]
     target: int
-
-
-def is_confirmed(name: Name | None, predicate: str) -> bool:
-    """Names that only a relation shows to be things need one that has things at its ends."""
-    return name is None or name.is_sure or predicate in STRONG_PREDICATES
 
 
 def clause_subjects(parse: Parse, names: Sequence[Name]) -> list[Name | None]:
@@ -116,7 +123,9 @@ class SentenceReader:
                 facts = list(self.noun_facts(token, [self.parse.heads[token]]))
             for fact in facts:
                 found.setdefault((fact.subject_span, fact.predicate, fact.object_span), fact)
-        for fact in find_pattern_relations(self.text, self.names, lambda start, end: self.may_be_verb(start, end, done)):
+        for fact in find_pattern_relations(
+            self.text, self.names, lambda start, end: self.may_be_verb(start, end, done)
+        ):
             found.setdefault((fact.subject_span, fact.predicate, fact.object_span), fact)
         return [fact for fact in found.values() if self.is_sound(fact)]
 
@@ -186,7 +195,11 @@ class SentenceReader:
         if depth > MAX_DEPTH or heads[verb] == verb:
             return []
         head, dep = heads[verb], deps[verb]
-        between = self.text[min(self.parse.starts[verb], self.parse.starts[head]) : max(self.parse.starts[verb], self.parse.starts[head])]
+        between = self.text[
+            min(self.parse.starts[verb], self.parse.starts[head]) : max(
+                self.parse.starts[verb], self.parse.starts[head]
+            )
+        ]
         if ";" in between and dep != "conj":
             return []
         if dep == "acl" and tags[verb] in {"VBN", "VBG", "VBD"}:
@@ -221,13 +234,18 @@ class SentenceReader:
                     yield from self.noun_prepositions(child, verb, antecedent)
             elif deps[child] in {"prep", "agent", "dative"}:
                 yield from self.preposition_objects((child,), antecedent)
-        owns_subject = any(deps[c].startswith("nsubj") and self.words[c] not in RELATIVE_PRONOUNS for c in self.children[verb])
+        owns_subject = any(
+            deps[c].startswith("nsubj") and self.words[c] not in RELATIVE_PRONOUNS for c in self.children[verb]
+        )
         is_bare = not has_object and not any(deps[c] == "prep" for c in self.children[verb])
-        if antecedent is not None and owns_subject and is_bare and not passive and self.is_strong(verb):
+        if (
+            antecedent is not None
+            and owns_subject
+            and is_bare
+            and not passive
+            and is_strong(third_person(self.parse.lemmas[verb].casefold()))
+        ):
             yield Argument((), antecedent)
-
-    def is_strong(self, verb: int) -> bool:
-        return third_person(self.parse.lemmas[verb].casefold()) in STRONG_PREDICATES
 
     def part_of_what(self, token: int) -> int:
         """ "most of the Auth Service", "one of the queues": the noun after "of"."""
@@ -281,27 +299,35 @@ class SentenceReader:
                 yield from self.owner_facts(subjects, verb, child)
             elif deps[child] == "acomp":
                 for argument in self.attached_objects(child, verb):
-                    predicate = normalise_predicate("is", self.words[child], self.phrase(argument.path)).removeprefix("is_")
-                    yield from self.facts(subjects, predicate, self.predicate_span(verb, argument.path), argument.target)
+                    predicate = normalise_predicate("is", self.words[child], self.phrase(argument.path)).removeprefix(
+                        "is_"
+                    )
+                    yield from self.facts(
+                        subjects, predicate, self.predicate_span(verb, argument.path), argument.target
+                    )
             elif deps[child] == "prep" and self.words[child] in PLACE_PREPOSITIONS:
                 for argument in self.preposition_objects((child,), None):
                     predicate = normalise_predicate("is", self.phrase(argument.path))
-                    yield from self.facts(subjects, predicate, self.predicate_span(verb, argument.path), argument.target)
+                    yield from self.facts(
+                        subjects, predicate, self.predicate_span(verb, argument.path), argument.target
+                    )
 
     def noun_facts(self, noun: int, subjects: list[int], verb: int | None = None) -> Iterator[Relation]:
-        """"X is the owner of Y", "X, part of Y,"."""
+        """ "X is the owner of Y", "X, part of Y,"."""
         if any(self.words[c] in NEGATIONS for c in self.children[noun]):
             return
         lemma = self.parse.lemmas[noun].casefold()
         for argument in self.attached_objects(noun, None):
             predicate = normalise_predicate("is", lemma, self.phrase(argument.path))
-            if predicate.startswith("is_") and (self.phrase(argument.path) != "of" or lemma in EMPTY_HEADS | PARTITIVES):
+            if predicate.startswith("is_") and (
+                self.phrase(argument.path) != "of" or lemma in EMPTY_HEADS | PARTITIVES
+            ):
                 continue
             span = self.predicate_span(noun if verb is None else verb, argument.path)
             yield from self.facts(subjects, predicate, span, argument.target)
 
     def owner_facts(self, subjects: list[int], verb: int, owner: int) -> Iterator[Relation]:
-        """"The owner of X is Y": X owned_by Y."""
+        """ "The owner of X is Y": X owned_by Y."""
         for subject in subjects:
             predicate = OWNER_NOUNS.get(self.parse.lemmas[subject])
             if predicate is None:
@@ -333,7 +359,9 @@ class SentenceReader:
             return False
         if deps[verb] == "conj":
             return self.is_passive(self.parse.heads[verb])
-        return deps[verb] in {"acl", "advcl", "relcl", "dep"} and not any(deps[c] == "dobj" for c in self.children[verb])
+        return deps[verb] in {"acl", "advcl", "relcl", "dep"} and not any(
+            deps[c] == "dobj" for c in self.children[verb]
+        )
 
     def is_unreal(self, verb: int, depth: int = 0) -> bool:
         """Denied, supposed, wished, asked for, or no longer so."""
@@ -348,23 +376,31 @@ class SentenceReader:
                 return True
             if dep in {"mark", "advmod"} and word in UNREAL_MARKS:
                 return True
-            if dep == "advcl" and any(self.words[c] in {"if", "unless"} and deps[c] == "mark" for c in self.children[child]):
+            if dep == "advcl" and any(
+                self.words[c] in {"if", "unless"} and deps[c] == "mark" for c in self.children[child]
+            ):
                 return True
             if dep == "prep" and word == "until":
                 return True
-            if dep in {"nsubj", "nsubjpass", "dobj"} and any(self.words[c] in {"no", "neither"} for c in self.children[child]):
+            if dep in {"nsubj", "nsubjpass", "dobj"} and any(
+                self.words[c] in {"no", "neither"} for c in self.children[child]
+            ):
                 return True
         if depth > MAX_DEPTH or heads[verb] == verb:
             return False
         head, dep = heads[verb], deps[verb]
         has_subject = any(deps[c].startswith("nsubj") for c in self.children[verb])
-        is_infinitive = tags[verb] == "VB" and any(self.words[c] == "to" and deps[c] == "aux" for c in self.children[verb])
+        is_infinitive = tags[verb] == "VB" and any(
+            self.words[c] == "to" and deps[c] == "aux" for c in self.children[verb]
+        )
         if dep == "conj":
             is_bare = tags[verb] == "VB" or (tags[verb] in {"VBG", "VBN"} and tags[head] == tags[verb])
             return not has_subject and is_bare and self.is_unreal(head, depth + 1)
         if dep in {"xcomp", "ccomp"} and head < verb:  # one before its head is a clause set beside it, not under it
             lemma = self.parse.lemmas[head].casefold()
-            if lemma in UNREAL_VERBS or (lemma == "use" and tags[head] == "VBD" and is_infinitive and not self.is_passive(head)):
+            if lemma in UNREAL_VERBS or (
+                lemma == "use" and tags[head] == "VBD" and is_infinitive and not self.is_passive(head)
+            ):
                 return True
             return self.is_unreal(head, depth + 1)
         if dep == "pcomp":
@@ -385,7 +421,8 @@ class SentenceReader:
             return found
         name = self.name_of.get(token)
         for child in self.children[token]:
-            if self.parse.deps[child] == "conj" and not self.parse.tags[child].startswith("VB"):
+            is_listed = self.parse.deps[child] == "conj" and not self.parse.tags[child].startswith("VB")
+            if is_listed or (self.parse.deps[child] == "appos" and self.is_list_item(token, child)):
                 found += self.conjuncts(child, depth + 1)
         if name is not None and depth == 0:  # a name of several tokens: the conjunct may hang on any of them
             for other, its_name in self.name_of.items():
@@ -394,6 +431,11 @@ class SentenceReader:
                         if self.parse.deps[child] == "conj" and self.name_of.get(child) != name:
                             found += self.conjuncts(child, depth + 1)
         return found
+
+    def is_list_item(self, token: int, child: int) -> bool:
+        """ "Redis, Kafka, and PostgreSQL": the parser takes the second of a list for an apposition."""
+        has_and = any(self.parse.deps[c] == "cc" for c in self.children[token] + self.children[child])
+        return has_and and token in self.name_of and child in self.name_of
 
     def end_name(self, token: int, predicate: str, depth: int = 0) -> Name | None:
         """The name that a noun phrase stands for, by its head token."""
@@ -404,7 +446,10 @@ class SentenceReader:
                     name = self.name_of[child]
             if self.parse.deps[token] == "appos":
                 name = name or self.end_name(self.parse.heads[token], predicate, depth + 1)
-        if name is None and predicate in STRONG_PREDICATES:
+            if name is None and self.parse.deps[token] == "attr":  # "X is a service that ..."
+                subjects = self.subjects(self.parse.heads[token])
+                name = self.end_name(subjects[0], predicate, depth + 1) if len(subjects) == 1 else None
+        if name is None and is_strong(predicate):
             name = self.compound_end(token)
         return None if name is None or is_excluded(self.text, name) else name
 
@@ -412,7 +457,11 @@ class SentenceReader:
         """ "the Redis instance": the name before a generic head noun."""
         if self.parse.lemmas[token].casefold() not in TRANSPARENT_HEADS:
             return None
-        beside = [self.name_of[c] for c in self.children[token] if self.parse.deps[c] in {"compound", "nmod", "amod"} and c in self.name_of]
+        beside = [
+            self.name_of[c]
+            for c in self.children[token]
+            if self.parse.deps[c] in {"compound", "nmod", "amod"} and c in self.name_of
+        ]
         return beside[-1] if beside else None
 
     def compound_end(self, token: int) -> Name | None:
@@ -431,11 +480,20 @@ class SentenceReader:
         start, end = self.parse.starts[first], self.parse.ends[token]
         surface = self.text[start:end]
         if first == token:
-            is_first = token == 0 and surface[0].isupper() and self.words[token] not in ORDINARY_WORDS and len(surface) > 2
-            if not is_first:
+            is_first = (
+                token == 0 and surface[0].isupper() and self.words[token] not in ORDINARY_WORDS and len(surface) > 2
+            )
+            if not is_first or not self.is_singular_subject(token):
                 return None
         kind = TYPE_OF_HEAD.get(self.words[token], "unknown")
         return Name(start, end, kind, "end", is_sure=False)
+
+    def is_singular_subject(self, token: int) -> bool:
+        """ "Payments depends", but not "Sessions are": a plural with a singular verb is a name."""
+        if self.parse.tags[token] != "NNS":
+            return True
+        verb = self.parse.heads[token]
+        return self.parse.tags[verb] == "VBZ" or any(self.words[c] in {"is", "was", "has"} for c in self.children[verb])
 
     def is_reference(self, token: int) -> bool:
         """ "It", "this service", "the gateway": what stands for a name said before."""

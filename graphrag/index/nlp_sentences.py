@@ -21,7 +21,9 @@ from graphrag.sentences import sentence_spans
 
 MAX_SENTENCE = 2_000
 CELL = regex.compile(r"(?:\\\||`[^`|]*`|\[\[[^\]]*\]\]|[^|])+")
-STOP_WORDS = frozenset("the of and to in is that for it on with as are this be by an or from at was not which have".split())
+STOP_WORDS = frozenset(
+    "the of and to in is that for it on with as are this be by an or from at was not which have".split()
+)
 LATIN = regex.compile(r"\p{Latin}")
 LETTER = regex.compile(r"\p{L}")
 
