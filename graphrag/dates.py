@@ -8,15 +8,12 @@ from __future__ import annotations
 import datetime as dt
 import re
 
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        "jan january,feb february,mar march,apr april,may,jun june,jul july,aug august,sep sept september,"
-        "oct october,nov november,dec december".split(","),
-        1,
-    )
-    for name in names.split()
-}
+_MONTH_NAMES = (
+    ("jan", "january"), ("feb", "february"), ("mar", "march"), ("apr", "april"), ("may",), ("jun", "june"),
+    ("jul", "july"), ("aug", "august"), ("sep", "sept", "september"), ("oct", "october"), ("nov", "november"),
+    ("dec", "december"),
+)  # fmt: skip
+_MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names}
 _ISO = re.compile(
     r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?:[T\s]+(\d{1,2}:\d{2}(?::\d{2})?)(?:[.,]\d+)?\s*(Z|[+-]\d{2}:?\d{2})?)?$"
 )
@@ -51,7 +48,8 @@ def _parse(text: str) -> str:
         day = dt.date(int(match[1]), int(match[3]), int(match[4]))
         if not match[5]:
             return day.isoformat()
-        moment = dt.datetime.combine(day, dt.time(*(int(part) for part in match[5].split(":"))))
+        hour, minute, second = (*(int(part) for part in match[5].split(":")), 0)[:3]
+        moment = dt.datetime.combine(day, dt.time(hour, minute, second))
         if not match[6]:
             return iso_date(moment)
         offset = match[6].replace(":", "")

@@ -1,7 +1,7 @@
 """Bytes of a file -> clean text, or the finding that they are not text.
 
-Order: byte order mark, UTF-8, UTF-16 by its zero bytes, UTF-8 with a few bad bytes, then charset-normalizer where
-most bytes are not ASCII (Chinese, Cyrillic), else Windows-1252. Line ends become \\n; control characters, lone
+Order: byte order mark, UTF-8, UTF-16 by its zero bytes, UTF-8 with a few bad bytes, then charset-normalizer for
+other scripts (Chinese, Cyrillic), else Windows-1252. Line ends become \\n; control characters, lone
 surrogates and noncharacters are removed and counted, so that Parquet, DuckDB and XML can hold the text.
 
 Does not: open files, or know formats.
@@ -26,10 +26,7 @@ _MAGIC = (
 _LINE_END = re.compile(r"\r\n?|[\u0085\u2028\u2029]")
 _UNWANTED = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]+")
 _CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\r\x0b\x0c\x1a\x1b")) + b"\x7f"
-_EAST_ASIAN = frozenset(
-    "gb18030 gbk gb2312 hz big5 big5hkscs cp950 shift_jis shift_jisx0213 shift_jis_2004 cp932 euc_jp euc_jis_2004 "
-    "euc_jisx0213 iso2022_jp euc_kr cp949 johab".split()
-)
+_HIGH_RUN = re.compile(rb"[\x80-\xff]{2,}")
 
 
 class Decoded(NamedTuple):
@@ -90,7 +87,7 @@ def _decode(data: bytes) -> tuple[str, str, int]:
     n_high = len(data) - len(data.translate(None, bytes(range(128, 256))))
     if n_bad * 10 <= n_high - n_bad:  # nine of ten bytes above ASCII make sense as UTF-8
         return _replacing(data, "utf-8")
-    if n_high * 5 > len(data) and (found := _detect(data[: 4 * SAMPLE_BYTES])):
+    if found := _detect(data[: 4 * SAMPLE_BYTES]):
         return _replacing(data, found)
     # Bytes that Windows-1252 leaves open are those of Latin-1, which clean_text then removes as controls.
     return data.decode("cp1252", "latin1_bytes"), "cp1252", 0
@@ -132,7 +129,19 @@ def _utf16_order(head: bytes) -> str:
 
 
 def _detect(sample: bytes) -> str:
+    """What charset-normalizer finds, where it can be trusted; empty for the Western encodings, which it mixes up.
+
+    Words of other scripts are runs of high bytes, accents in Latin words stand alone. Of the Latin encodings only
+    Windows-1250 (Polish, Czech, Hungarian) is believed, and only where Windows-1252 would read the text differently.
+    """
     from charset_normalizer import from_bytes  # here, not above: few files need it
 
     best = from_bytes(sample).best()
-    return best.encoding if best else ""
+    if best is None:
+        return ""
+    n_high = len(sample) - len(sample.translate(None, bytes(range(128, 256))))
+    n_in_runs = sum(len(run) for run in _HIGH_RUN.findall(sample))
+    if n_in_runs > n_high * 0.7 or n_high > len(sample) * 0.4:
+        return best.encoding
+    is_eastern = best.encoding == "cp1250" and "cp1252" not in best.could_be_from_charset
+    return "cp1250" if is_eastern and n_high >= 15 else ""

@@ -85,7 +85,7 @@ def parse_front_matter(text: str, kind: str) -> FrontMatter:
             {}, f"line 2: front matter of {len(source)} characters is over {MAX_CHARS}. The body was read."
         )
     try:
-        value = _to_json(yaml.load(source, Loader=_Loader), [MAX_VALUES], 0)  # noqa: S506 (a SafeLoader)
+        value = _to_json(yaml.load(source, Loader=_Loader), [MAX_VALUES], 0)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 2 if mark else 2
@@ -101,7 +101,7 @@ def parse_front_matter(text: str, kind: str) -> FrontMatter:
 
 
 def _to_json(value: Any, left: list[int], depth: int) -> Any:
-    """Copies a YAML value as JSON; counts values, because an alias of an alias grows without bounds when written out."""
+    """A YAML value as JSON. Values are counted: an alias of an alias grows without bounds when written out."""
     left[0] -= 1
     if left[0] < 0 or depth > MAX_DEPTH:
         raise _Refused(f"more than {MAX_VALUES} values" if left[0] < 0 else "nested too deep")

@@ -20,14 +20,24 @@ MAX_DEPTH = 500
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9-]*)")
 # Elements that HTML closes by itself; they do not nest however often they are opened.
 _UNNESTED = frozenset(
-    "area base br col embed hr img input link meta param source track wbr p li td th tr dt dd option thead tbody tfoot "
-    "html head body".split()
-)
-_SKIPPED = frozenset("script style noscript template svg math head iframe object nav form button select".split())
+    (
+        "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track",
+        "wbr", "p", "li", "td", "th", "tr", "dt", "dd", "option", "thead", "tbody", "tfoot", "html", "head", "body",
+    )
+)  # fmt: skip
+_SKIPPED = frozenset(
+    (
+        "script", "style", "noscript", "template", "svg", "math", "head", "iframe", "object", "nav", "form",
+        "button", "select",
+    )
+)  # fmt: skip
 _BLOCK = frozenset(
-    "address article aside blockquote body dd details div dl dt fieldset figcaption figure footer header hr html main ol "
-    "p section summary table tbody tfoot thead ul caption center".split()
-)
+    (
+        "address", "article", "aside", "blockquote", "body", "dd", "details", "div", "dl", "dt", "fieldset",
+        "figcaption", "figure", "footer", "header", "hr", "html", "main", "ol", "p", "section", "summary", "table",
+        "tbody", "tfoot", "thead", "ul", "caption", "center",
+    )
+)  # fmt: skip
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _SPACES = re.compile(r"[ \t\n\u00a0]+")
 

@@ -13,7 +13,7 @@ import struct
 import zipfile
 import zlib
 from importlib.util import find_spec
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 MIME_TYPES = {
     "pdf": "application/pdf",
@@ -62,9 +62,9 @@ def read_office(data: bytes, kind: str, *, max_bytes: float) -> Office:
     import kreuzberg
 
     filters = kreuzberg.ContentFilterConfig(include_headers=True, include_footers=True, strip_repeating_text=False)
-    config = kreuzberg.ExtractionConfig(
-        output_format="markdown", use_cache=False, disable_ocr=True, content_filter=filters
-    )
+    # Typed Any: the stubs of kreuzberg 4.10 do not know disable_ocr, which its code does.
+    options: dict[str, Any] = {"output_format": "markdown", "use_cache": False, "disable_ocr": True}
+    config = kreuzberg.ExtractionConfig(content_filter=filters, **options)
     try:
         result = kreuzberg.extract_bytes_sync(data, MIME_TYPES[kind], config=config)
     except (kreuzberg.KreuzbergError, RuntimeError, ValueError, OSError) as error:

@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -112,7 +113,7 @@ def _append_unspaced(terms: list[str], word: str) -> None:
         if before := word[start : run.start()].strip("-.'’:/@_"):
             _append_identifier(terms, before)
         graphemes = _GRAPHEME.findall(run[0])
-        terms.extend(a + b for a, b in zip(graphemes, graphemes[1:], strict=False))
+        terms.extend(a + b for a, b in pairwise(graphemes))
         if len(graphemes) == 1:
             terms.append(graphemes[0])
         start = run.end()
@@ -143,7 +144,7 @@ def _fold(word: str) -> str:
 
 
 def _singular(word: str) -> str:
-    """Light plural folding: services -> service, queries -> query, caches -> cache, boxes -> box; redis, status stay."""
+    """Light plural folding: services -> service, queries -> query, boxes -> box; redis, status, access stay."""
     if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")) or not word.isascii():
         return word
     if word.endswith("ies") and len(word) > 4:

@@ -72,7 +72,7 @@ class _Reading:
         self, path: str, kind: str, text: str, *, title: str, metadata: dict[str, Any], creation_date: str = "",
         raw_data: str | None = None,
     ) -> None:  # fmt: skip
-        """One document; a path that is taken (same name in NFC and NFD, a repeated id) gets ~2, ~3 and a failure row."""
+        """One document. A path that is taken (a repeated id, a name in NFC and NFD) gets ~2 and a failure row."""
         if path in self.paths:
             number = 2
             while f"{path}~{number}" in self.paths:
@@ -185,11 +185,10 @@ def _add_text(path: str, kind: str, text: str, notes: dict[str, Any], reading: _
             metadata[name] = _words(metadata[name], is_tag=name == "tags")
     if front.warning:
         notes = {**notes, "front_matter_warning": front.warning}
-    declared = _first_text(metadata, ("title",))
-    reading.add(
-        path, kind, text, title=declared or find_title(text[find_body(text, kind) :], "" if kind == "txt" else kind), metadata={**metadata, **notes},
-        creation_date=_date_of(metadata),
-    )  # fmt: skip
+    title = _first_text(metadata, ("title",)) or find_title(
+        text[find_body(text, kind) :], "" if kind == "txt" else kind
+    )
+    reading.add(path, kind, text, title=title, metadata={**metadata, **notes}, creation_date=_date_of(metadata))
 
 
 def _read_office(path: str, kind: str, data: bytes, reading: _Reading) -> None:
@@ -243,7 +242,7 @@ def _add_record(
         return
     if cleaned.removed_characters:
         notes = {**notes, "removed_characters": notes.get("removed_characters", 0) + cleaned.removed_characters}
-    metadata = {name: item for name, item in values.items() if name != text_name}
+    metadata = {name: cell for name, cell in values.items() if name != text_name}
     reading.add(
         item, kind, cleaned.text, title=clean_text(_cell(values.get(title_name))).text,
         metadata={**metadata, **notes}, creation_date=_date_of(values), raw_data=record_files.to_json(values),
@@ -279,8 +278,9 @@ def _cell(value: Any) -> str:
 def _words(value: Any, *, is_tag: bool) -> list[str]:
     """Aliases or tags as a list: one string may hold several, tags lose their #."""
     if isinstance(value, str):
-        value = re.split(r"[,\s]+" if is_tag else r",\s*", value)
-    items = [_cell(item) for item in (value if isinstance(value, list) else [value])]
+        return _words(list(re.split(r"[,\s]+" if is_tag else r",\s*", value)), is_tag=is_tag)
+    cells = value if isinstance(value, list) else [value]
+    items = [_cell(cell) for cell in cells]
     return [word for item in items if (word := item.lstrip("#") if is_tag else item)]
 
 

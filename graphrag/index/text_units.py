@@ -5,7 +5,7 @@ Reads documents, writes text_units (id lists empty; index/graph.py fills them).
 1. graphrag.blocks gives headings, paragraphs, list items, table rows, fences; front matter is skipped.
 2. A section (a heading and all up to the next) that fits is one piece. A longer one is divided into nearly equal parts
    at block ends; a block over the limit is divided at its sentences, lines, blanks, and last at grapheme ends.
-   A fence or a table that fits is never cut, a table that does not is cut between rows, a heading stays with what follows.
+   A fence or table that fits is never cut, one that does not is cut between lines; a heading stays with what follows.
 3. Small neighbours are joined while they fit, if they are under the same parent heading or one is above the other.
    heading_path is what all sections of the unit have in common: a unit of `A > B` and `A > C` has the path (A).
 
@@ -191,7 +191,7 @@ def _parts(
 
 
 def _overlap(text: str, pieces: list[Piece], overlap: int, room: int, count: TokenCounter) -> tuple[int, int]:
-    """Where the last whole sentences of a part begin that fit into `overlap` and into the room left, and their tokens."""
+    """Where the last whole sentences begin that fit into `overlap` and the room left, and their tokens."""
     start, end = pieces[0].start, pieces[-1].end
     limit = min(overlap, room)
     n_tokens, first = 0, end
