@@ -1,7 +1,7 @@
 """The door to spaCy: sentences in, compact plain-data parses out.
 
 Finds an English model folder without importing any package of it, checks its files, loads it, parses what the memo does
-not hold, in one or more spawned processes. A parse is plain data (offsets, lemmas, tags, heads, entity spans), so the
+not hold, in one process or several. A parse is plain data (offsets, lemmas, tags, heads, entity spans), so the
 rules that read it need no spaCy, and a run whose sentences are all in the memo never imports it.
 
 Does not: know what an entity or a relation is (index/nlp_names.py, index/nlp_relations.py), or cut sentences.
@@ -13,15 +13,18 @@ import base64
 import hashlib
 import importlib.metadata
 import importlib.util
-import multiprocessing
 import os
 import re
+import subprocess
+import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -36,7 +39,7 @@ PARSE_FORMAT = "1"
 MEMO_KIND = "nlp_parse"
 SENTENCES_PER_BATCH = 256
 SENTENCES_PER_TASK = 2048
-# A spawned process costs about 2 CPU s of imports and loading: below this much text one process is faster.
+# A worker process costs about 2 CPU s of imports and loading: below this much text one process is faster.
 POOL_FROM_CHARACTERS = 200_000
 # The parser's state grows with the sentence; longer ones (base64, minified code) are no sentences.
 MAX_SENTENCE_CHARACTERS = 5_000
@@ -180,15 +183,79 @@ def decode_parse(data: bytes) -> Parse:
 def _parse_tasks(
     model: NlpModel, tasks: Sequence[Sequence[str]], text_of: dict[str, str], processes: int
 ) -> Iterator[list[bytes]]:
-    """The encoded parses of each task, in order. Spawned, never forked: a fork after Polars can deadlock."""
+    """The encoded parses of each task, in order."""
     texts = [[text_of[key] for key in task] for task in tasks]
-    if processes < 2 or len(tasks) < 2 or sum(map(len, text_of.values())) < POOL_FROM_CHARACTERS:
+    if processes < 2 or len(tasks) < 2 or sum(len(text) for task in texts for text in task) < POOL_FROM_CHARACTERS:
         for batch in texts:
             yield _parse_batch(str(model.folder), batch)
         return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(processes, len(tasks)), mp_context=context) as pool:
-        yield from pool.map(_parse_batch, [str(model.folder)] * len(texts), texts)
+    idle: SimpleQueue[Worker] = SimpleQueue()
+    workers = [Worker(model.folder) for _ in range(min(processes, len(tasks)))]
+    for worker in workers:
+        idle.put(worker)
+
+    def parse(batch: list[str]) -> list[bytes]:
+        worker = idle.get()
+        try:
+            return worker.parse(batch)
+        finally:
+            idle.put(worker)
+
+    pool = ThreadPoolExecutor(len(workers))
+    try:
+        yield from pool.map(parse, texts)
+    finally:
+        for worker in workers:
+            worker.close()
+        pool.shutdown(cancel_futures=True)
+
+
+class Worker:
+    """A process of its own that parses what comes in on its standard input: JSON lines in, JSON lines out.
+
+    Not multiprocessing: a fork after Polars can deadlock, and its spawn runs the caller's script again, which breaks
+    scripts without a main guard. When the parent dies, the pipe closes and the worker ends.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "graphrag.nlp_parsing", str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+        )
+
+    def parse(self, sentences: list[str]) -> list[bytes]:
+        assert self.process.stdin is not None and self.process.stdout is not None
+        try:
+            self.process.stdin.write(orjson.dumps(sentences) + b"\n")
+            self.process.stdin.flush()
+            reply = self.process.stdout.readline()
+        except BrokenPipeError:
+            reply = b""
+        if not reply:
+            raise ModelError(
+                f"A process that parses text ended with code {self.process.wait()}. "
+                'Set extraction.processes = 1, or extraction.nlp = "lite" if memory is short.'
+            )
+        return [base64.b64decode(item) for item in orjson.loads(reply)]
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                with suppress(BrokenPipeError):
+                    pipe.close()
+
+
+def serve(folder: str) -> None:
+    """The worker's side: a list of sentences a line in, the list of their encoded parses in base64 a line out."""
+    for line in sys.stdin.buffer:
+        parses = [base64.b64encode(parse).decode() for parse in _parse_batch(folder, orjson.loads(line))]
+        sys.stdout.buffer.write(orjson.dumps(parses) + b"\n")
+        sys.stdout.buffer.flush()
 
 
 @lru_cache(maxsize=1)
@@ -219,3 +286,7 @@ def _plain_parse(doc: Any) -> Parse:
         heads=[token.head.i for token in doc],
         entities=[(span.start, span.end, span.label_) for span in doc.ents],
     )
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])
