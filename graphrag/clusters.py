@@ -49,5 +49,9 @@ class Clusters:
             self.members[low] += self.members[high]
             self.members[high] = []
 
+    def are_single(self, a: int, b: int) -> bool:
+        """Neither was joined to anything yet."""
+        return len(self.members[self.find(a)]) == len(self.members[self.find(b)]) == 1
+
     def groups(self) -> list[list[int]]:
         return [sorted(self.members[i]) for i in range(len(self._root)) if self._root[i] == i]

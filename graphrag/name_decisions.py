@@ -209,7 +209,9 @@ class NameDecisions:
         a, b = candidate.short, candidate.long
         if self._clusters.find(a) == self._clusters.find(b):
             return False
-        veto = self._conflict(a, b) or self._clusters.find_conflict(a, b, self._cluster_conflict)
+        veto = self._conflict(a, b)
+        if not veto and not self._clusters.are_single(a, b):
+            veto = self._clusters.find_conflict(a, b, self._cluster_conflict)
         reason = veto or " ".join(filter(None, (candidate.reason, note)))
         self._refuse(Refusal(a, b, candidate.method, candidate.score, "never" if veto else "propose", reason))
         return True

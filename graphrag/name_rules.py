@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 
 from rapidfuzz.distance import Levenshtein
@@ -252,35 +253,44 @@ def _subsets(long: int, shorts: list[int], score: float) -> Iterator[Candidate]:
 def by_edits(nodes: Sequence[Node]) -> Iterator[Candidate]:
     """At most two edits apart, numbers and single letters equal.
 
-    Blocking is exact (Pass-Join, Li et al. 2011): of three segments of the shorter key, two edits leave one untouched,
-    at most two letters from its place. Blocks of more than MAX_BLOCK names are skipped.
+    Blocking is exact (Pass-Join, Li et al. 2011, multi-match-aware): of three segments of the shorter key, two edits
+    leave one untouched and near its place. Only blocks of more than MAX_BLOCK names lose pairs.
     """
-    blocks: dict[tuple[object, ...], list[int]] = defaultdict(list)
-    order = sorted((i for i, n in enumerate(nodes) if SHORTEST_EDIT <= len(n.name.key) <= MAX_LETTERS), key=lambda i: (
-        len(nodes[i].name.key), nodes[i].name.key))  # fmt: skip
-    for i in order:
-        key = nodes[i].name.key
-        fixed = tuple(word for word in key.split() if len(word) == 1 or any(c.isdigit() for c in word))
+    blocks: dict[tuple[object, ...], dict[tuple[int, str], list[int]]] = {}
+    long_enough = [i for i, node in enumerate(nodes) if SHORTEST_EDIT <= len(node.name.key) <= MAX_LETTERS]
+    for i in sorted(long_enough, key=lambda i: (len(nodes[i].name.key), nodes[i].name.key)):
+        name = nodes[i].name
+        key = name.key
+        fixed = (name.numbers, tuple(word for word in name.plain if len(word) == 1))
         found: set[int] = set()
-        for length in range(max(SHORTEST_EDIT, len(key) - EDITS), len(key) + 1):
-            for segment, (start, size) in enumerate(_segments(length)):
-                for at in range(max(0, start - EDITS), min(len(key) - size, start + EDITS) + 1):
-                    found.update(blocks.get((length, segment, fixed, key[at : at + size]), ()))
+        for longer in range(EDITS + 1):
+            block = blocks.get((len(key) - longer, *fixed))
+            for segment, start, size in _places(len(key) - longer, longer) if block else ():
+                found.update(block.get((segment, key[start : start + size]), ()))  # type: ignore[union-attr]
         for other in sorted(found):
             distance = Levenshtein.distance(key, nodes[other].name.key, score_cutoff=EDITS)
             if distance <= EDITS:
                 score = round(1 - distance / len(key), 3)
                 yield Candidate(other, i, "edit", score, f"{distance} edit{'s' * (distance > 1)} apart.")
-        for segment, (start, size) in enumerate(_segments(len(key))):
-            block = blocks[len(key), segment, fixed, key[start : start + size]]
-            if len(block) < MAX_BLOCK:
-                block.append(i)
+        block = blocks.setdefault((len(key), *fixed), {})
+        for segment, start, size in _places(len(key), 0, own=True):
+            members = block.setdefault((segment, key[start : start + size]), [])
+            if len(members) < MAX_BLOCK:
+                members.append(i)
 
 
-def _segments(length: int) -> list[tuple[int, int]]:
-    size, longer = divmod(length, N_SEGMENTS)
-    sizes = [size + (i >= N_SEGMENTS - longer) for i in range(N_SEGMENTS)]
-    return [(sum(sizes[:i]), sizes[i]) for i in range(N_SEGMENTS)]
+@cache
+def _places(length: int, longer: int, *, own: bool = False) -> tuple[tuple[int, int, int], ...]:
+    """(segment, start, size) where a key of length + longer may hold the segments of a key of that length."""
+    size, rest = divmod(length, N_SEGMENTS)
+    places, start = [], 0
+    for segment in range(N_SEGMENTS):
+        width = size + (segment >= N_SEGMENTS - rest)
+        after = EDITS - segment  # edits that may come behind this segment
+        shifts = range(max(-segment, longer - after), min(segment, longer + after) + 1)
+        places += [(segment, start + shift, width) for shift in ((0,) if own else shifts) if start + shift >= 0]
+        start += width
+    return tuple(places)
 
 
 # (rule, is it exclusive: what fits two entities fits none). In order of trust.

@@ -11,6 +11,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import regex
 
@@ -35,6 +36,8 @@ _NUMERONYM = regex.compile(r"^(\p{L})(\d{1,2})(\p{L}{1,3})$")
 _ACRONYM = regex.compile(r"^(?:\p{Lu}\.?){2,8}$")
 _ROMAN = regex.compile(r"^(x{0,3})(ix|iv|v?i{0,3})$")
 _CODE_SHAPE = regex.compile(r"\p{Ll}\p{Lu}|\p{Lu}{2}\p{Ll}|[\p{L}\d][-_.][\p{L}\d]|\p{L}\d|\d\p{L}")
+_SYMBOL = regex.compile(r"[+#*]|(?<![^ ])\.(?=[^ ])")  # the dot of .NET
+_POSSESSIVE_SHOWN = regex.compile(r"(?<=[\p{L}\p{M}\d])['’]s$")
 _DIGITS = regex.compile(r"\d+(?:\.\d+)*")
 _SCRIPTS = (regex.compile(r"\p{Latin}"), regex.compile(r"\p{Cyrillic}"), regex.compile(r"\p{Greek}"))
 
@@ -55,6 +58,7 @@ LEGAL_FORMS = {
 }  # fmt: skip
 
 
+@lru_cache(maxsize=1 << 18)
 def name_key(surface: str) -> str:
     """The key of a name; two surfaces of equal key are one name. Never empty unless the surface is.
 
@@ -92,8 +96,7 @@ def display_name(surface: str) -> str:
     text = text.strip('"“”„«»').strip()
     if len(text) > 1 and text[0] in "'‘’" and text[-1] in "'‘’":
         text = text[1:-1]
-    bare = regex.sub(r"(?<=[\p{L}\p{M}\d])['’]s$", "", text)
-    bare = _ARTICLE.sub("", bare).rstrip(",;:")
+    bare = _ARTICLE.sub("", _POSSESSIVE_SHOWN.sub("", text)).rstrip(",;:")
     if bare.endswith(".") and not _is_abbreviated(bare):
         bare = bare.rstrip(".")
     return bare.strip() or text or surface
@@ -215,30 +218,63 @@ def split_honorifics(tokens: Sequence[str]) -> tuple[tuple[str, ...], str]:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name taken apart. `words`: those of the key without bracketed qualifier; `person`: "yes", "no" or "maybe"."""
+    """A name taken apart once, since vetoes look at it many times.
+
+    words: those of the key, without bracketed qualifier. numbers: words with digits, and Roman numerals as their value.
+    plain: the other words, without legal form. person: "yes", "no" or "maybe".
+    """
 
     surface: str
     key: str
     words: tuple[str, ...]
     qualifier: str
+    numbers: tuple[str, ...]
+    plain: tuple[str, ...]
+    legal_form: str
+    symbols: str
     is_one_word: bool
     has_mixed_script: bool
     person: str = "maybe"
 
+    @property
+    def compact(self) -> str:
+        return self.key.replace(" ", "")
+
 
 def parse_name(surface: str, *, person: str = "maybe") -> Name:
     key = name_key(surface)
-    match = _QUALIFIER.match(key)
+    match = _QUALIFIER.match(key) if "(" in key else None
     base, qualifier = match.groups() if match else (key, "")
+    words = tuple(base.split())
+    bare, legal_form = split_legal_form(words)
+    romans = _romans(bare)
+    numbers = [word for word in bare if _has_digit(word)] + [str(roman_value(word)) for word in romans]
+    plain = [word for word in bare if not _has_digit(word)]
+    for word in romans:
+        plain.remove(word)
     return Name(
         surface=surface,
         key=key,
-        words=tuple(base.split()),
+        words=words,
         qualifier=qualifier,
+        numbers=tuple(sorted(numbers)),
+        plain=tuple(sorted(plain)),
+        legal_form=legal_form,
+        symbols="".join(sorted(_SYMBOL.findall(base))),
         is_one_word=is_one_word(surface),
-        has_mixed_script=any(_has_mixed_script(word) for word in key.split()),
+        has_mixed_script=not key.isascii() and any(_has_mixed_script(word) for word in words),
         person=person,
     )
+
+
+def _has_digit(word: str) -> bool:
+    return not word.isalpha() and any(c.isdigit() for c in word)
+
+
+def _romans(words: Sequence[str]) -> list[str]:
+    """Roman numerals, not as first word (IV drip, Li Wei); I, V and X alone as the last word only (John V. Smith)."""
+    inner = [word for word in words[1:-1] if len(word) > 1 and roman_value(word)]
+    return inner + [word for word in words[1:][-1:] if roman_value(word)]
 
 
 def is_one_word(surface: str) -> bool:

@@ -17,10 +17,8 @@ from graphrag.names import (
     base_letters,
     digit_runs,
     is_numeronym_of,
-    roman_value,
     singular,
     split_honorifics,
-    split_legal_form,
 )
 
 # Any two words of one row exclude each other.
@@ -52,10 +50,9 @@ def _opposites_by_word() -> dict[str, frozenset[str]]:
 
 
 _OPPOSITE_OF = _opposites_by_word()
-_SYMBOLS = "+#*"
 SHORT_WORD = 3  # a word of so few letters has no spelling variants: Wei, Wen
 EDITS = 2
-PREFIX_GAP = 3
+GAP = 3  # JavaScript is longer than Java by more
 
 
 def find_veto(a: Name, b: Name) -> str:
@@ -64,13 +61,15 @@ def find_veto(a: Name, b: Name) -> str:
         return ""
     if a.has_mixed_script or b.has_mixed_script:
         return "mixed scripts in one word"
-    if _symbols(a) != _symbols(b):
+    if a.symbols != b.symbols:
         return "symbols differ"
     if a.qualifier and b.qualifier and a.qualifier != b.qualifier:
         return f"qualifiers differ: {_both(a.qualifier, b.qualifier)}"
-    if a.key.replace(" ", "") == b.key.replace(" ", "") and digit_runs(a.key) == digit_runs(b.key):
+    if a.compact == b.compact and digit_runs(a.key) == digit_runs(b.key):
         return ""
-    return _legal_forms(a, b) or _numbers(a, b) or _words(a, b)
+    if a.legal_form and b.legal_form and a.legal_form != b.legal_form:
+        return f"two legal forms: {_both(a.legal_form, b.legal_form)}"
+    return _numbers(a, b) or _words(a, b)
 
 
 def are_persons(a: Name, b: Name) -> bool:
@@ -96,59 +95,36 @@ def _both(a: str, b: str) -> str:
     return " and ".join(sorted((a, b)))
 
 
-def _symbols(name: Name) -> list[str]:
-    found = [c for word in name.words for c in word if c in _SYMBOLS]
-    return sorted(found + ["." for word in name.words if word.startswith(".") and len(word) > 1])
-
-
-def _legal_forms(a: Name, b: Name) -> str:
-    form_a, form_b = split_legal_form(a.words)[1], split_legal_form(b.words)[1]
-    return f"two legal forms: {_both(form_a, form_b)}" if form_a and form_b and form_a != form_b else ""
-
-
-def _numerals(name: Name) -> Counter[str]:
-    """Words with digits and Roman numerals (not as first word: IV drip, Li Wei), the latter as their value."""
-    found = [word for word in name.words if any(c.isdigit() for c in word)]
-    return Counter(found + [f"{roman_value(word)}" for word in _romans(name)])
-
-
-def _romans(name: Name) -> tuple[str, ...]:
-    """Roman numerals; I, V and X alone count as the last word only (John V. Smith)."""
-    inner, last = name.words[1:-1], name.words[1:][-1:]
-    return tuple(word for word in inner if len(word) > 1 and roman_value(word)) + tuple(filter(roman_value, last))
-
-
 def _numbers(a: Name, b: Name) -> str:
-    if is_numeronym_of(a.key, b.key) or is_numeronym_of(b.key, a.key):
+    if a.numbers == b.numbers or is_numeronym_of(a.key, b.key) or is_numeronym_of(b.key, a.key):
         return ""
-    only_a, only_b = _numerals(a) - _numerals(b), _numerals(b) - _numerals(a)
-    if only_a or only_b:
-        sides = [", ".join(sorted(only)) or "none" for only in (only_a, only_b)]
-        return f"numbers differ: {_both(*sides)}"
-    return ""
+    return f"numbers differ: {_differing(*_only(a.numbers, b.numbers))}"
+
+
+def _only(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """The words (with repeats) that only one side has, sorted."""
+    words_a, words_b = Counter(a), Counter(b)
+    return sorted((words_a - words_b).elements()), sorted((words_b - words_a).elements())
+
+
+def _differing(a: list[str], b: list[str]) -> str:
+    return _both(" ".join(a) or "none", " ".join(b) or "none")
 
 
 def _words(a: Name, b: Name) -> str:
-    words_a, words_b = _plain_words(a), _plain_words(b)
-    only_a, only_b = list((words_a - words_b).elements()), list((words_b - words_a).elements())
+    only_a, only_b = _only(a.plain, b.plain)
     for word in only_a:
         for other in only_b:
             if other in _OPPOSITE_OF.get(word, ()):
                 return f"opposites: {_both(word, other)}"
     if are_persons(a, b):
         return _persons(a, b)
-    letters_a, letters_b = ([w for w in only if _is_letter(w)] for only in (only_a, only_b))
-    if letters_a != letters_b:
-        return f"single letters differ: {_both(' '.join(letters_a) or 'none', ' '.join(letters_b) or 'none')}"
-    if len(only_a) == len(only_b) == 1 and words_a.total() > 1 and not is_spelling_variant(only_a[0], only_b[0]):
+    letters_a, letters_b = ([word for word in only if _is_letter(word)] for only in (only_a, only_b))
+    if letters_a or letters_b:
+        return f"single letters differ: {_differing(letters_a, letters_b)}"
+    if len(only_a) == len(only_b) == 1 and len(a.plain) > 1 and not is_spelling_variant(only_a[0], only_b[0]):
         return f"one word differs: {_both(only_a[0], only_b[0])}"
     return _prefix(a, b)
-
-
-def _plain_words(name: Name) -> Counter[str]:
-    """Words that are no numerals: those were compared as numbers."""
-    words = split_legal_form(name.words)[0]
-    return Counter(word for word in words if not any(c.isdigit() for c in word)) - Counter(_romans(name))
 
 
 def _is_letter(word: str) -> bool:
@@ -156,27 +132,25 @@ def _is_letter(word: str) -> bool:
 
 
 def _prefix(a: Name, b: Name) -> str:
-    short, long = sorted((a, b), key=lambda name: len(name.key.replace(" ", "")))
-    short_key, long_key = short.key.replace(" ", ""), long.key.replace(" ", "")
-    if not (short.is_one_word and long.is_one_word and long_key.startswith(short_key)):
-        return ""
+    short, long = sorted((a.compact, b.compact), key=len)
+    is_prefix = a.is_one_word and b.is_one_word and long.startswith(short)
     return (
-        f"one is the start of the other: {_both(a.key, b.key)}" if len(long_key) - len(short_key) >= PREFIX_GAP else ""
+        f"one is the start of the other: {_both(a.key, b.key)}" if is_prefix and len(long) - len(short) >= GAP else ""
     )
 
 
 def _persons(a: Name, b: Name) -> str:
-    """Given names differ: the words before the surname, pairwise, where neither is the other's initial."""
+    """Given names differ, where neither is the other's initial; or surnames do."""
     words_a, words_b = ordered_person_words(a), ordered_person_words(b)
     if len(words_a) < 2 or len(words_b) < 2:
         return _prefix(a, b) if len(words_a) == len(words_b) == 1 else ""
     first_a, first_b = words_a[0], words_b[0]
-    if not (
-        is_initial_of(first_a, first_b) or is_initial_of(first_b, first_a) or is_spelling_variant(first_a, first_b)
-    ):
+    is_initial = is_initial_of(first_a, first_b) or is_initial_of(first_b, first_a)
+    if not is_initial and not is_spelling_variant(first_a, first_b):
         return f"first names differ: {_both(first_a, first_b)}"
-    if len(words_a) == len(words_b) == 2 and not is_spelling_variant(words_a[1], words_b[1]):
-        return f"surnames differ: {_both(words_a[1], words_b[1])}"
+    last_a, last_b = words_a[-1], words_b[-1]
+    if last_a not in words_b and last_b not in words_a and not is_spelling_variant(last_a, last_b):
+        return f"surnames differ: {_both(last_a, last_b)}"
     return ""
 
 

@@ -167,7 +167,8 @@ def _choose_title(keys: list[Key], user_titles: dict[str, str], note_titles: dic
     full = [
         shown
         for shown in counts
-        if not any(
+        if len(counts) == 1
+        or not any(
             is_acronym_of(shown, other) or is_numeronym_of(name_keys[shown], other) for other in name_keys.values()
         )
     ]
@@ -220,7 +221,7 @@ def _candidate_rows(decisions: NameDecisions, entities: list[_Entity]) -> list[d
     entity_of = {i: entity.id for entity in entities for i in entity.members}
     rows: dict[tuple[str, ...], dict[str, object]] = {}
     for refusal in decisions.refusals():
-        if not {refusal.a, refusal.b} <= set(entity_of):  # of names that no document mentions
+        if refusal.a not in entity_of or refusal.b not in entity_of:  # of names that no document mentions
             continue
         sides = sorted(
             (decisions.keys[i].key, decisions.keys[i].qualifier, decisions.nodes[i].name.surface, entity_of[i])
@@ -238,6 +239,11 @@ def _candidate_rows(decisions: NameDecisions, entities: list[_Entity]) -> list[d
             "reason": refusal.reason,
         }
     return [rows[key] for key in sorted(rows)]
+
+
+def _frame(table: tables.Table, rows: list[dict[str, object]]) -> pl.DataFrame:
+    """As table.from_rows, without its check of each row: there may be a million candidates."""
+    return table.conform(pl.DataFrame(rows, schema=table.schema, orient="row"))
 
 
 def _write_tables(
@@ -272,7 +278,7 @@ def _write_tables(
     return Disambiguation(
         clusters=pl.DataFrame(clusters, schema=CLUSTER_SCHEMA, orient="row"),
         entity_mentions=tables.ENTITY_MENTIONS.conform(mentions),
-        aliases=tables.ALIASES.from_rows(sorted(alias_rows, key=lambda row: (row["surface"], row["entity_id"]))),
-        alias_candidates=tables.ALIAS_CANDIDATES.from_rows(_candidate_rows(decisions, entities)),
+        aliases=_frame(tables.ALIASES, sorted(alias_rows, key=lambda row: (row["surface"], row["entity_id"]))),
+        alias_candidates=_frame(tables.ALIAS_CANDIDATES, _candidate_rows(decisions, entities)),
         failures=tables.FAILURES.from_rows(failures),
     )
