@@ -3,9 +3,9 @@
 Reads entities, relationships, text_units, community_reports; writes embeddings and failures.
 
 What is embedded is short where a short text says it: an entity is its title and the start of its description, a fact is
-its rendered triple, a report its title and summary; a text unit is embedded whole. Co-occurrences are no facts and have
-no vector. Descriptions are cut because, without a model, they repeat the sentences of the text units: on 1 MB of text
-they would cost as much again as the units and find nothing more.
+its rendered triple, a report its title and summary; a text unit is embedded whole, under its headings. Co-occurrences
+are no facts and have no vector. Descriptions are cut because, without a model, they repeat the sentences of the text
+units: on 1 MB of text they would cost as much again as the units and find nothing more.
 
 Does not: load a model itself (vectors.py), store vectors (store.py), or decide what a search does with them.
 """
@@ -55,7 +55,7 @@ def build_embeddings(
             _owners("community_reports", community_reports, render_reports(community_reports)),
             _owners("entities", entities, render_entities(entities)),
             _owners("relationships", facts := drop_cooccurrences(relationships), render_facts(facts)),
-            _owners("text_units", text_units, text_units["text"]),
+            _owners("text_units", text_units, render_text_units(text_units)),
         ]
     ).sort("owner_table", "owner_id")
     if model == NO_MODEL or owners.is_empty():
@@ -87,6 +87,13 @@ def render_entities(entities: pl.DataFrame) -> pl.Series:
     start = description.str.slice(0, MAX_ENTITY_CHARACTERS)
     text = pl.when(start == "").then("title").otherwise(pl.format("{}: {}", "title", start))
     return entities.select(text.alias("text")).to_series()
+
+
+def render_text_units(text_units: pl.DataFrame) -> pl.Series:
+    """The text under its headings, which often hold the name that the text calls `it`."""
+    headings = pl.col("heading_path").list.join(" > ")
+    text = pl.when(headings == "").then("text").otherwise(pl.format("{}\n{}", headings, "text"))
+    return text_units.select(text.alias("text")).to_series()
 
 
 def drop_cooccurrences(relationships: pl.DataFrame) -> pl.DataFrame:

@@ -47,7 +47,7 @@ def search_basic(
     answer = Answer(
         "basic", question, NOTHING, False, sources=list_sources(passages, scores, top=top), notices=tuple(notices)
     )
-    relevant = [p for p in passages[:MAX_QUOTED_PASSAGES] if is_relevant(asked, hits[p.id], p.text)]
+    relevant = [p for p in passages[:MAX_QUOTED_PASSAGES] if is_relevant(asked, hits[p.id].cosine, p.text)]
     if relevant:
         packed = pack([source_section(passages)], budget=budget_tokens, count=count)
         shown = [p for p in relevant if p.human_readable_id in packed.ids["Sources"]]

@@ -18,7 +18,14 @@ from graphrag.context import TokenCounter, pack
 from graphrag.digest import is_near_duplicate, rate_readability, show_quote
 from graphrag.errors import SearchError, UsageError
 from graphrag.search.answer import EXTRACTIVE_LABEL, NOTHING, Answer, Citation, Usage, cite, compose_answer
-from graphrag.search.ranking import Hit, Question, is_relevant, prepare_question, rank_rows
+from graphrag.search.ranking import (
+    RRF_CONSTANT,
+    Question,
+    is_relevant,
+    prepare_question,
+    rank_rows,
+    stem_term,
+)
 from graphrag.search.rows import Report, load_passages, load_reports
 from graphrag.search.sections import check_budget, list_reports, list_sources, report_section
 from graphrag.tokens import count_tokens, split_search_terms
@@ -27,7 +34,8 @@ if TYPE_CHECKING:
     from graphrag.store import Index
 
 MAX_REPORTS, MAX_QUOTES_A_REPORT, MAX_EMBEDDED = 5, 2, 24
-MAX_RANKED = 10_000
+RELATIVE_FLOOR = 0.4  # of the best quote's weight
+MAX_RANKED, MAX_PASSAGES, MAX_READ_PASSAGES = 10_000, 200, 30
 UNCONNECTED = "Unconnected entities"
 # Words of questions about the whole corpus: they say what kind of answer is wanted, not what it is about.
 THEME_WORDS = frozenset(
@@ -97,7 +105,7 @@ def search_global(
         passages = load_passages(index, _cited_units(shown))
         ranked = {passage.id: 1 / rank for rank, passage in enumerate(passages, start=1)}
         answer = replace(answer, sources=list_sources(passages, ranked, top=top))
-        if quotes := _choose_quotes(about, shown[:MAX_REPORTS]):
+        if quotes := _choose_quotes(about, shown[:MAX_REPORTS], kind=find_documents_of_kind(index, about)):
             quoted = [report for report in shown if report.id in quotes]
             packed = replace(packed, ids=_with_ids_inside(packed.ids, shown))
             label = _label(len(reports), len(selected), level)
@@ -149,18 +157,53 @@ def roll_up_level(
 
 def _without_theme_words(question: Question) -> Question:
     terms = tuple(term for term in question.terms if term not in THEME_WORDS)
-    return replace(question, terms=terms, idf={term: question.idf[term] for term in terms})
+    return replace(question, terms=terms, idf={stem: question.idf[stem] for stem in map(stem_term, terms)})
 
 
 def _rank_reports(index: Index, question: Question, selected: Sequence[str]) -> list[Report]:
-    """The selected reports that have to do with the question, best first; all by rank if it is about the whole."""
+    """The selected reports that have to do with the question, best first; all by rank if it is about the whole.
+
+    A report has to do with it by its own words and meaning, by a passage it quotes, or because it quotes documents of
+    the kind asked for ("our incidents": type incident). Ranked by the reciprocal ranks of both lists and that share.
+    """
+    reports = load_reports(index, selected)
     if not question.terms:
-        reports = load_reports(index, selected)
         return sorted(reports, key=lambda report: (-report.rank, -report.size, report.community))
-    chosen = set(selected)
-    hits = [hit for hit in rank_rows(index, question, "community_reports", top=MAX_RANKED) if hit.owner_id in chosen]
-    by_id: dict[str, Hit] = {hit.owner_id: hit for hit in hits[: 10 * MAX_REPORTS]}
-    return [r for r in load_reports(index, list(by_id)) if is_relevant(question, by_id[r.id], r.full_content)]
+    own = {hit.owner_id: hit for hit in rank_rows(index, question, "community_reports", top=MAX_RANKED)}
+    units = {hit.owner_id: hit for hit in rank_rows(index, question, "text_units", top=MAX_PASSAGES)}
+    texts = {p.id: p.text for p in load_passages(index, list(units)[:MAX_READ_PASSAGES])}
+    relevant_units = {unit for unit, text in texts.items() if is_relevant(question, units[unit].cosine, text)}
+    kind = find_documents_of_kind(index, question)
+    scored = []
+    for report in reports:
+        cited = {row["id"] for row in report.citations if row["kind"] == "text_units"}
+        quoted = {row["document_id"] for row in report.citations}
+        hit = own.get(report.id)
+        is_own = is_relevant(question, hit.cosine if hit else 0.0, report.full_content)
+        if not (is_own or cited & relevant_units or quoted & kind):
+            continue
+        best = max((units[unit].score for unit in cited if unit in units), default=0.0)
+        share = len(quoted & kind) / len(quoted) if quoted else 0.0
+        score = (hit.score if hit else 0.0) + best + share / RRF_CONSTANT
+        scored.append((-round(score, 9), -report.rank, report.community, report))
+    return [report for *_, report in sorted(scored, key=lambda row: row[:3])]
+
+
+def find_documents_of_kind(index: Index, question: Question) -> set[str]:
+    """Ids of the documents whose folder or declared type is a word of the question: incidents/, `type: incident`.
+
+    A kind that more than half of the documents have says nothing.
+    """
+    rows = index.frame(
+        "select id, path, coalesce(json_extract_string(try_cast(metadata as json), '$.type'), '') from documents"
+    ).rows()
+    stems = set(question.idf)
+    found = {
+        document
+        for document, path, kind in rows
+        if stems & {stem_term(term) for part in (*path.split("/")[:-1], kind) for term in split_search_terms(part)}
+    }
+    return found if len(found) <= len(rows) / 2 else set()
 
 
 def _quotes_of(report: Report) -> list[Quote]:
@@ -173,18 +216,23 @@ def _quotes_of(report: Report) -> list[Quote]:
     return list(found.values())
 
 
-def _choose_quotes(question: Question, reports: Sequence[Report]) -> dict[str, list[Quote]]:
-    """Up to two quotes a report, by report id: those nearest the question, none said twice in the answer."""
+def _choose_quotes(question: Question, reports: Sequence[Report], *, kind: Collection[str]) -> dict[str, list[Quote]]:
+    """Up to two quotes a report, by report id: those nearest the question, none said twice in the answer; from
+    documents of the kind asked for, where a report quotes any."""
     weighed: list[tuple[float, str, Quote]] = []
     for report in reports:
         for position, quote in enumerate(_quotes_of(report)):
-            weight = rate_readability(quote.text) * (0.5 + question.coverage(quote.text)) / (1 + 0.05 * position)
+            base = 0.1 if question.terms else 0.5
+            said = base + question.coverage(quote.text) + (0.5 if quote.document in kind else 0.0)
+            weight = rate_readability(quote.text) * said / (1 + 0.05 * position)
             weighed.append((weight, report.id, quote))
     weighed.sort(key=lambda row: -row[0])
     weighed = _add_meaning(question, weighed[:MAX_EMBEDDED]) + weighed[MAX_EMBEDDED:]
     chosen: dict[str, list[Quote]] = {}
     words: list[set[str]] = []
-    for _, report_id, quote in weighed:
+    for weight, report_id, quote in weighed:
+        if weight < RELATIVE_FLOOR * weighed[0][0]:
+            break
         terms = set(split_search_terms(quote.text))
         if len(chosen.get(report_id, ())) < MAX_QUOTES_A_REPORT and not any(is_near_duplicate(terms, w) for w in words):
             chosen.setdefault(report_id, []).append(quote)
@@ -197,7 +245,7 @@ def _add_meaning(question: Question, weighed: list[tuple[float, str, Quote]]) ->
         return weighed
     cosines = question.embedder.embed([quote.text for _, _, quote in weighed]) @ question.vector
     rows = [
-        (round(weight + max(0.0, float(cosine)) * rate_readability(quote.text), 6), report_id, quote)
+        (round(weight + 0.4 * question.nearness(float(cosine)) * rate_readability(quote.text), 6), report_id, quote)
         for (weight, report_id, quote), cosine in zip(weighed, cosines, strict=True)
     ]
     return sorted(rows, key=lambda row: -row[0])

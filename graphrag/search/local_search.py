@@ -19,9 +19,18 @@ from typing import TYPE_CHECKING, Any
 
 from graphrag.context import TokenCounter, pack
 from graphrag.search.answer import NOTHING, Answer, Usage, compose_answer
-from graphrag.search.extract import Quote, choose_quotes, render_fact
+from graphrag.search.dependents import asks_for_dependents, find_dependents
+from graphrag.search.extract import Quote, choose_quotes, render_fact, say_fact
 from graphrag.search.neighborhood import Neighborhood, Ranks, expand_neighborhood, rank_neighborhood
-from graphrag.search.ranking import RRF_CONSTANT, Hit, Question, is_relevant, prepare_question, rank_rows
+from graphrag.search.ranking import (
+    RRF_CONSTANT,
+    Hit,
+    Question,
+    is_relevant,
+    measure_likeness,
+    prepare_question,
+    rank_rows,
+)
 from graphrag.search.rows import Fact, Passage, Report, load_facts, load_passages, load_reports
 from graphrag.search.sections import (
     check_budget,
@@ -41,7 +50,7 @@ if TYPE_CHECKING:
 
 MAX_PASSAGES, MAX_FACTS, MAX_ENTITIES, MAX_REPORTS = 20, 30, 10, 3
 N_FACT_SEEDS, N_PASSAGE_SEEDS = 5, 20
-MAX_QUOTED_PASSAGES, MAX_QUOTES, MAX_FACT_LINES = 8, 5, 8
+MAX_QUOTED_PASSAGES, MAX_QUOTES, MAX_FACT_LINES, MAX_LEADING_LINES = 8, 5, 6, 15
 # A name in the question says more than a fact that is like it: HippoRAG 2 has facts only.
 NAME_WEIGHT, FACT_WEIGHT = 2.0, 1.0
 SHARES = {"Entities": 0.1, "Relationships": 0.3, "Sources": 0.5, "Reports": 0.1}
@@ -49,14 +58,15 @@ SHARES = {"Entities": 0.1, "Relationships": 0.3, "Sources": 0.5, "Reports": 0.1}
 
 @dataclass(frozen=True)
 class Found:
-    """What the graph and the lists gave, best first."""
+    """What the graph and the lists gave, best first; `likeness` is cosines of passages and facts by id, `leading` are
+    the facts that lead to the named entities, when the question asks what needs them."""
 
     named: list[NamedEntity]
     passages: list[Passage]
     scores: dict[str, float]
-    hits: dict[str, Hit]
     facts: list[Fact]
-    fact_hits: dict[str, Hit]
+    leading: list[Fact]
+    likeness: dict[str, float]
     entities: list[dict[str, Any]]
     reports: list[Report]
 
@@ -79,10 +89,11 @@ def search_local(
     asked, notices = prepare_question(index, question, model=model)
     named, more = find_named_entities(index, asked.text)
     found = _find(index, asked, named, top=top)
+    facts = list(dict.fromkeys([*found.leading, *found.facts]))
     answer = Answer(
         "local", question, NOTHING, False,
         sources=list_sources(found.passages, found.scores, top=top), entities=tuple(found.entities),
-        relationships=list_facts(found.facts), reports=list_reports(found.reports), notices=(*notices, *more),
+        relationships=list_facts(facts), reports=list_reports(found.reports), notices=(*notices, *more),
     )  # fmt: skip
     relevant, facts = _choose_relevant(asked, found)
     if relevant or facts:
@@ -91,24 +102,31 @@ def search_local(
         quotes = choose_quotes(asked, shown, found.scores, limit=MAX_QUOTES)
         facts = [f for f in facts if f.human_readable_id in packed.ids.get("Relationships", ())]
         citations = [*(quote.to_citation() for quote in quotes), *(fact.to_citation() for fact in facts)]
-        answer = compose_answer(answer, _render(quotes, facts), citations, packed=packed)
+        answer = compose_answer(answer, _render(quotes, facts, leads=bool(found.leading)), citations, packed=packed)
     seconds = round(time.perf_counter() - began, 3)
     return replace(answer, usage=Usage(context_tokens=answer.usage.context_tokens, seconds=seconds))
 
 
 def _find(index: Index, asked: Question, named: Sequence[NamedEntity], *, top: int) -> Found:
-    hits = {hit.owner_id: hit for hit in rank_rows(index, asked, "text_units", top=max(top, MAX_PASSAGES))}
-    fact_hits = {hit.owner_id: hit for hit in rank_rows(index, asked, "relationships", top=MAX_FACTS)}
-    seed_facts = load_facts(index, list(fact_hits))
-    entity_seeds = _weigh_seeds(named, [f for f in seed_facts if f.origin != "cooccurrence"], fact_hits)
-    around = expand_neighborhood(index, list(entity_seeds), named=[entity.entity_id for entity in named])
+    n_passages = max(top, MAX_PASSAGES)
+    like_passages = measure_likeness(index, asked, "text_units")
+    like_facts = measure_likeness(index, asked, "relationships")
+    hits = {hit.owner_id: hit for hit in rank_rows(index, asked, "text_units", top=n_passages, likeness=like_passages)}
+    fact_hits = {h.owner_id: h for h in rank_rows(index, asked, "relationships", top=MAX_FACTS, likeness=like_facts)}
+    seed_facts = [fact for fact in load_facts(index, list(fact_hits)) if fact.origin != "cooccurrence"]
+    names = [entity.entity_id for entity in named]
+    entity_seeds = _weigh_seeds(named, seed_facts, fact_hits)
+    around = expand_neighborhood(index, list(entity_seeds), named=names)
     passage_seeds = {owner_id: hit.score for owner_id, hit in list(hits.items())[:N_PASSAGE_SEEDS]}
     ranks = rank_neighborhood(around, entity_seeds, passage_seeds)
-    scores = _fuse_passages(hits, ranks, top=max(top, MAX_PASSAGES))
-    facts = _rank_facts(index, around, ranks, named, fact_hits, seed_facts)
+    scores = _fuse_passages(hits, ranks, top=n_passages)
+    candidates = _rank_facts(around, ranks, names, fact_hits, seed_facts)
+    likeness = like_passages.of(scores) | like_facts.of(candidates)
+    facts = _sort_facts(asked, load_facts(index, candidates), names, likeness)[:MAX_FACTS]
+    leading = load_facts(index, find_dependents(index, names)) if names and asks_for_dependents(asked.text) else []
     entities = _list_entities(index, named, ranks)
     reports = _find_reports(index, [entity["id"] for entity in entities], ranks)
-    return Found(list(named), load_passages(index, list(scores)), scores, hits, facts, fact_hits, entities, reports)
+    return Found(list(named), load_passages(index, list(scores)), scores, facts, leading, likeness, entities, reports)
 
 
 def _weigh_seeds(named: Sequence[NamedEntity], facts: Sequence[Fact], fact_hits: Mapping[str, Hit]) -> dict[str, float]:
@@ -133,26 +151,36 @@ def _fuse_passages(hits: Mapping[str, Hit], ranks: Ranks, *, top: int) -> dict[s
 
 
 def _rank_facts(
-    index: Index,
     around: Neighborhood,
     ranks: Ranks,
-    named: Sequence[NamedEntity],
+    names: Sequence[str],
     fact_hits: Mapping[str, Hit],
     seed_facts: Sequence[Fact],
-) -> list[Fact]:
-    """Facts by likeness to the question, by how many of their ends it names, and by the PageRank of their ends."""
-    names = {entity.entity_id for entity in named}
+) -> list[str]:
+    """Ids of candidate facts, by fused rank, how many of their ends are named, and the PageRank of their ends."""
     ends = {edge[0]: edge[1:3] for edge in around.edges}
-    ends |= {fact.id: (fact.source_id, fact.target_id) for fact in seed_facts if fact.origin != "cooccurrence"}
+    ends |= {fact.id: (fact.source_id, fact.target_id) for fact in seed_facts}
     best = max(ranks.entities.values(), default=0.0) or 1.0
 
     def score(fact_id: str) -> float:
         like = fact_hits[fact_id].score * (RRF_CONSTANT + 1) / 2 if fact_id in fact_hits else 0.0
-        n_named = len(names & set(ends[fact_id]))
+        n_named = len(set(names) & set(ends[fact_id]))
         near = sum(ranks.entities.get(end, 0.0) for end in ends[fact_id]) / (2 * best)
         return round(like + 0.5 * n_named + 0.5 * near, 6)
 
-    return load_facts(index, sorted(ends, key=lambda fact_id: (-score(fact_id), fact_id))[:MAX_FACTS])
+    return sorted(ends, key=lambda fact_id: (-score(fact_id), fact_id))[: 4 * MAX_FACTS]
+
+
+def _sort_facts(
+    asked: Question, facts: Sequence[Fact], names: Sequence[str], likeness: Mapping[str, float]
+) -> list[Fact]:
+    """Facts by what they say: terms of the question they hold, nearness to it, ends it names; ties by weight, names."""
+
+    def weight(fact: Fact) -> float:
+        said = asked.coverage(say_fact(fact)) + 0.4 * asked.nearness(likeness.get(fact.id, 0.0))
+        return round(said + 0.3 * len(set(names) & {fact.source_id, fact.target_id}), 6)
+
+    return sorted(facts, key=lambda f: (-weight(f), -f.weight, f.source, f.predicate, f.target))
 
 
 def _list_entities(index: Index, named: Sequence[NamedEntity], ranks: Ranks) -> list[dict[str, Any]]:
@@ -187,32 +215,41 @@ def _find_reports(index: Index, entity_ids: Sequence[str], ranks: Ranks) -> list
 
 
 def _choose_relevant(asked: Question, found: Found) -> tuple[list[Passage], list[Fact]]:
-    """Passages that have to do with the question, and facts that match it or touch what it names; both may be empty."""
+    """Passages that have to do with the question, and the facts to show: those that lead to what it names, else those
+    that say about what it names, or without a name, nearly what it says. Both may be empty."""
     names = {entity.entity_id for entity in found.named}
-    no_hit = Hit("", 0.0, 0.0, 0.0)
     passages = [
-        p for p in found.passages[:MAX_QUOTED_PASSAGES] if is_relevant(asked, found.hits.get(p.id, no_hit), p.text)
+        passage
+        for passage in found.passages[:MAX_QUOTED_PASSAGES]
+        if is_relevant(asked, found.likeness.get(passage.id, 0.0), passage.text)
     ]
-    facts = [
-        f
-        for f in found.facts
-        if names & {f.source_id, f.target_id}
-        or is_relevant(asked, found.fact_hits.get(f.id, no_hit), f"{f.source} {f.predicate} {f.target}")
-    ]
+    if found.leading:
+        return passages, found.leading[:MAX_LEADING_LINES]
+    about = [fact for fact in found.facts if names & {fact.source_id, fact.target_id}]
+    said = [fact for fact in found.facts if _says_it(asked, fact, found.likeness.get(fact.id, 0.0))]
+    facts = [fact for fact in about if fact in said] or about or said
     return passages, facts[:MAX_FACT_LINES]
+
+
+def _says_it(asked: Question, fact: Fact, cosine: float) -> bool:
+    """A fact is a few words: alike and not one of them shared is chance ("Who won ...?", "X leads Y")."""
+    said = say_fact(fact)
+    return asked.coverage(said) > 0 and is_relevant(asked, cosine, said)
 
 
 def _sections(found: Found) -> list[Any]:
     return [
-        fact_section(found.facts, share=SHARES["Relationships"]),
+        fact_section(list(dict.fromkeys([*found.leading, *found.facts])), share=SHARES["Relationships"]),
         source_section(found.passages, share=SHARES["Sources"]),
         report_section(found.reports, share=SHARES["Reports"]),
         entity_section(found.entities, share=SHARES["Entities"]),
     ]
 
 
-def _render(quotes: Sequence[Quote], facts: Sequence[Fact]) -> list[str]:
-    lines = [quote.render() for quote in quotes]
-    if facts:
-        lines += ["Relationships:" if lines else "Relationships stated in the documents:", *map(render_fact, facts)]
-    return lines
+def _render(quotes: Sequence[Quote], facts: Sequence[Fact], *, leads: bool) -> list[str]:
+    """Sentences, then relationships; what leads to the named entity comes before sentences about it."""
+    sentences = [quote.render() for quote in quotes]
+    lines = [render_fact(fact) for fact in facts]
+    if leads:
+        return ["What leads to it, nearest first:", *lines, *(["Sentences:"] if sentences else []), *sentences]
+    return [*sentences, *(["Relationships:"] if lines else []), *lines]

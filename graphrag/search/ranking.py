@@ -10,9 +10,9 @@ Does not: walk the graph (local_search.py) or know which rows are shown.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from graphrag import vectors
 from graphrag.tokens import split_search_terms
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 RRF_CONSTANT = 60
 MAX_QUESTION_CHARACTERS = 4_000  # a pasted log is cut: nothing after this changes what is found, only how long it takes
-# A passage is taken to have to do with the question when it holds this share of the question's terms, by their idf.
-COVERAGE_FLOOR = 0.5
+# A row is taken to have to do with the question when it holds this share of the question's terms, by their idf; with
+# vectors, a lower share is enough for a row that is near in meaning, and the other way round: see is_relevant.
+COVERAGE_FLOOR, COVERAGE_ALONE = 0.5, 0.75
 
 # Function words and words that ask, not words that name. Kept short: a word left in only costs a little precision.
 _STOP_WORDS = """
@@ -47,25 +48,65 @@ class Question:
 
     text: str
     terms: tuple[str, ...]
-    idf: Mapping[str, float]
+    idf: Mapping[str, float]  # by stem of the terms
     vector: NDArray[np.float32] | None = None
     embedder: vectors.Embedder | None = None
 
+    def nearness(self, cosine: float) -> float:
+        """A cosine on the scale where 0 is unrelated and 1 is near enough to answer; half the scale if unmeasured."""
+        floor = self.embedder.floor if self.embedder else None
+        if floor is None:
+            return max(0.0, cosine)
+        return max(0.0, (cosine - floor.unrelated) / (floor.related - floor.unrelated))
+
     def coverage(self, text: str) -> float:
-        """Share of the question's terms, weighted by idf, that a text holds; 0 without content terms."""
+        """Share of the question's terms, weighted by idf, that a text holds in any form; 0 without content terms."""
         total = sum(self.idf.values())
-        held = set(split_search_terms(text))
-        return sum(self.idf[term] for term in self.terms if term in held) / total if total else 0.0
+        held = {stem_term(term) for term in split_search_terms(text)}
+        return sum(weight for stem, weight in self.idf.items() if stem in held) / total if total else 0.0
 
 
 @dataclass(frozen=True)
 class Hit:
-    """A ranked row: fused score (higher is better), its BM25 score and its cosine (0 where a list does not hold it)."""
+    """A ranked row: fused score (higher is better), its BM25 score (0 if not among the best) and its cosine."""
 
     owner_id: str
     score: float
     bm25: float
     cosine: float
+
+
+class Likeness(NamedTuple):
+    """Cosine of every row of a table with the question; empty without vectors."""
+
+    ids: list[str]
+    cosines: NDArray[np.float32] | None
+
+    def of(self, wanted: Collection[str]) -> dict[str, float]:
+        """Cosines of some rows; a row without a vector is not in it."""
+        if self.cosines is None:
+            return {}
+        chosen = set(wanted)
+        return {owner: round(float(self.cosines[row]), 6) for row, owner in enumerate(self.ids) if owner in chosen}
+
+    def best(self, top: int) -> list[str]:
+        """Ids of the nearest rows, nearest first, ties in table order."""
+        import numpy as np
+
+        if self.cosines is None:
+            return []
+        cosines = self.cosines
+        nearest = np.argpartition(-cosines, top)[:top] if len(self.ids) > top else np.arange(len(self.ids))
+        order = sorted(nearest.tolist(), key=lambda row: (-float(cosines[row]), row))
+        return [self.ids[row] for row in order]
+
+
+def stem_term(term: str) -> str:
+    """A term without the ending of a verb or noun form, so that owns, owned and owner meet; at least three letters."""
+    for ending in ("ing", "ers", "ed", "er", "es", "s", "e", "d"):
+        if term.endswith(ending) and len(term) - len(ending) >= 3:
+            return term[: -len(ending)]
+    return term
 
 
 def question_terms(question: str) -> list[str]:
@@ -95,53 +136,60 @@ def prepare_question(index: Index, question: str, *, model: str = "") -> tuple[Q
     return Question(text, tuple(terms), _idf(index, terms), vector, embedder), notices
 
 
-def rank_rows(index: Index, question: Question, owner_table: str, *, top: int) -> list[Hit]:
-    """The best rows of a table by words and meaning, fused by rank; ties in table order of the better list."""
+def measure_likeness(index: Index, question: Question, owner_table: str) -> Likeness:
+    """One product of the table's vectors with the question's."""
+    import numpy as np
+
+    if question.vector is None:
+        return Likeness([], None)
+    ids, matrix = index.vectors(owner_table)
+    return Likeness(ids, np.asarray(matrix @ question.vector, dtype=np.float32)) if ids else Likeness([], None)
+
+
+def rank_rows(
+    index: Index, question: Question, owner_table: str, *, top: int, likeness: Likeness | None = None
+) -> list[Hit]:
+    """The best rows of a table by words and meaning, fused by rank; ties by id."""
+    likeness = measure_likeness(index, question, owner_table) if likeness is None else likeness
     by_words = _search_words(index, question, owner_table, top=top)
-    by_meaning = _search_vectors(index, question, owner_table, top=top)
     fused: dict[str, float] = {}
-    for ranked in (by_words, by_meaning):
+    for ranked in (list(by_words), likeness.best(top)):
         for rank, owner_id in enumerate(ranked, start=1):
             fused[owner_id] = fused.get(owner_id, 0.0) + 1 / (RRF_CONSTANT + rank)
-    order = sorted(fused, key=lambda owner_id: (-fused[owner_id], owner_id))[:top]
-    return [Hit(o, round(fused[o], 9), by_words.get(o, 0.0), by_meaning.get(o, 0.0)) for o in order]
+    order = sorted(fused, key=lambda owner_id: (-round(fused[owner_id], 9), owner_id))[:top]
+    cosines = likeness.of(order)
+    return [Hit(o, round(fused[o], 9), by_words.get(o, 0.0), cosines.get(o, 0.0)) for o in order]
 
 
-def is_relevant(question: Question, hit: Hit, text: str) -> bool:
-    """Whether a row has to do with the question: near enough in meaning, or it holds enough of its terms."""
-    floor = question.embedder.floor if question.embedder else None
-    if floor is not None and hit.cosine >= floor:
-        return True
-    return hit.bm25 > 0 and question.coverage(text) >= COVERAGE_FLOOR
+def is_relevant(question: Question, cosine: float, text: str) -> bool:
+    """Whether a row has to do with the question: enough likeness and shared terms together.
+
+    nearness + coverage / COVERAGE_ALONE >= 1, where it is known what the cosines mean; else coverage decides.
+    """
+    coverage = question.coverage(text)
+    if question.embedder is None or question.embedder.floor is None:
+        return coverage >= COVERAGE_FLOOR
+    return question.nearness(cosine) + coverage / COVERAGE_ALONE >= 1
 
 
 def _idf(index: Index, terms: Sequence[str]) -> dict[str, float]:
-    """idf of Lucene's BM25 over text units; a term that no text unit holds weighs most."""
+    """idf of Lucene's BM25 over text units by stem; a term that no text unit holds weighs most."""
     n_units = int(index.frame("select count(*) as n from search_owners where owner_table = 'text_units'").item())
-    rows = index.frame(
-        "select term, count(*) as df from search_postings where owner_table = 'text_units' "
-        "and term in (select unnest(?::varchar[])) group by term",
-        (list(terms),),
-    ).rows()
-    found = dict(rows)
-    return {term: math.log(1 + (n_units - found.get(term, 0) + 0.5) / (found.get(term, 0) + 0.5)) for term in terms}
+    found = dict(
+        index.frame(
+            "select term, count(*) as df from search_postings where owner_table = 'text_units' "
+            "and term in (select unnest(?::varchar[])) group by term",
+            (list(terms),),
+        ).rows()
+    )
+    return {
+        stem_term(term): math.log(1 + (n_units - found.get(term, 0) + 0.5) / (found.get(term, 0) + 0.5))
+        for term in terms
+    }
 
 
 def _search_words(index: Index, question: Question, owner_table: str, *, top: int) -> dict[str, float]:
+    """BM25 score by row, best first."""
     if not question.terms:
         return {}
     return dict(index.search_bm25(list(question.terms), owner_table, top=top).select("owner_id", "score").rows())
-
-
-def _search_vectors(index: Index, question: Question, owner_table: str, *, top: int) -> dict[str, float]:
-    if question.vector is None:
-        return {}
-    import numpy as np
-
-    ids, matrix = index.vectors(owner_table)
-    if not ids:
-        return {}
-    cosines = np.asarray(matrix @ question.vector, dtype=np.float32)
-    best = np.argpartition(-cosines, top)[:top] if len(ids) > top else np.arange(len(ids))
-    order = sorted(best.tolist(), key=lambda row: (-float(cosines[row]), row))
-    return {ids[row]: round(float(cosines[row]), 6) for row in order}
