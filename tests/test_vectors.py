@@ -17,6 +17,11 @@ from graphrag.vectors import Embedder, embed_texts, is_available, load_embedder
 TEXTS = ["Redis is a cache.", "What breaks if Redis goes down?", "Lunch is served at noon.", ""]
 
 
+@pytest.fixture(autouse=True)
+def forget_models() -> None:
+    load_embedder.cache_clear()
+
+
 @pytest.fixture(scope="module")
 def minilm() -> Embedder:
     if problem := is_available("embedded"):
@@ -93,6 +98,7 @@ def test_a_folder_with_a_model_works_and_is_another_model_to_the_memo(onnx_folde
 def test_prefixes_of_the_model_folder_are_used(onnx_folder: Path) -> None:
     plain = load_embedder(f"onnx:{onnx_folder}").embed(["query: Redis"])[0]
     (onnx_folder / "config_sentence_transformers.json").write_text('{"prompts": {"query": "query: "}}')
+    load_embedder.cache_clear()
     embedder = load_embedder(f"onnx:{onnx_folder}")
     assert np.array_equal(embedder.embed(["Redis"], is_query=True)[0], plain)
     assert not np.array_equal(embedder.embed(["Redis"])[0], plain)

@@ -32,8 +32,8 @@ _ASKS_FORWARD = re.compile(r"\bdo(?:es)?\b.{1,80}\b(?:depend|rely)\b", re.IGNORE
 # a preposition, as "Ana writes the Auth Service" is no need, "Billing writes to the Ledger" is.
 _NEED_WORDS = "depend rely need require use call query consume"
 _NEED_WORDS_WITH_PREPOSITION = """
-    run host back build base store keep read write fetch connect authorise authenticate validate resolve subscribe charge
-    send power serve post publish
+    run host back build base store keep read write fetch connect authorise authenticate validate resolve subscribe
+    charge send power serve post publish
 """
 _NEEDS = frozenset(map(stem_term, _NEED_WORDS.split()))
 _NEEDS_WITH_PREPOSITION = frozenset(map(stem_term, _NEED_WORDS_WITH_PREPOSITION.split()))
@@ -47,22 +47,24 @@ def asks_for_dependents(question: str) -> bool:
 
 
 def find_dependents(index: Index, entity_ids: Sequence[str]) -> list[str]:
-    """Ids of the relationships that lead to the entities, nearest first, then by weight; hubs end a walk."""
+    """Ids of the relationships that lead to the entities, nearest first, then by weight; one a pair; no walk past hubs."""
     found: dict[str, None] = {}
+    pairs: set[tuple[str, str]] = set()
     seen = set(entity_ids)
     frontier = list(entity_ids)
     for _ in range(MAX_HOPS):
         rows = index.frame(
-            "select r.id, r.source_id, r.predicate, e.is_hub from relationships r "
+            "select r.id, r.source_id, r.target_id, r.predicate, e.is_hub from relationships r "
             "join entities e on e.id = r.source_id and e.type not in (select unnest($actors::varchar[])) "
             "where r.origin <> 'cooccurrence' and r.target_id in (select unnest($targets::varchar[])) "
             "order by r.weight desc, r.source, r.predicate, r.id",
             {"actors": list(_ACTORS), "targets": frontier},
         ).rows()
         frontier = []
-        for relationship_id, source_id, predicate, is_hub in rows:
-            if not _is_need(predicate):
+        for relationship_id, source_id, target_id, predicate, is_hub in rows:
+            if not _is_need(predicate) or (source_id, target_id) in pairs:
                 continue
+            pairs.add((source_id, target_id))
             found[relationship_id] = None
             if source_id not in seen and not is_hub:
                 frontier.append(source_id)

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 MAX_PASSAGES, MAX_FACTS, MAX_ENTITIES, MAX_REPORTS = 20, 30, 10, 3
 N_FACT_SEEDS, N_PASSAGE_SEEDS = 5, 20
-MAX_QUOTED_PASSAGES, MAX_QUOTES, MAX_FACT_LINES, MAX_LEADING_LINES = 8, 5, 6, 15
+MAX_QUOTED_PASSAGES, MAX_QUOTES, MAX_FACT_LINES, MAX_LEADING_LINES = 8, 5, 6, 20
 # A name in the question says more than a fact that is like it: HippoRAG 2 has facts only.
 NAME_WEIGHT, FACT_WEIGHT = 2.0, 1.0
 SHARES = {"Entities": 0.1, "Relationships": 0.3, "Sources": 0.5, "Reports": 0.1}
