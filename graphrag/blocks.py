@@ -130,7 +130,7 @@ def _scan(lines: list[_Line | None], dialect: str) -> Iterator[Block]:
                 yield _span(lines, at, stop, FIELD)
             i = end[-1][1] + 1
         elif dialect == "txt" and _is_chapter(lines, i):
-            yield Block(line.start, line.end, HEADING, 1, _plain(line.text), line.start)
+            yield Block(line.start, line.end, HEADING, 1, plain_title(line.text), line.start)
             i += 1
         else:
             i = _paragraph_end(lines, i, dialect, is_item=False)
@@ -200,7 +200,7 @@ def _overlined_title(lines: list[_Line | None], i: int, dialect: str) -> Block |
     if not _ADORNMENT.match(over.text) or len(title.text) > len(over.text) or over.text[0] in "`|+":
         return None
     level = _style(over.text[0], is_overlined=True) if dialect == "rst" else 1
-    return Block(over.start, under.end, HEADING, level, _plain(title.text), title.start)
+    return Block(over.start, under.end, HEADING, level, plain_title(title.text), title.start)
 
 
 def _underlined_title(lines: list[_Line | None], i: int, dialect: str) -> Block | None:
@@ -221,7 +221,7 @@ def _underlined_title(lines: list[_Line | None], i: int, dialect: str) -> Block 
         if not fits or (mark in "`~#*" and dialect != "rst" and follows is not None):
             return None
     level = _style(mark) if dialect == "rst" else {"=": 1, "-": 2}.get(mark, 3)
-    return Block(line.start, under.end, HEADING, level, _plain(line.text), line.start)
+    return Block(line.start, under.end, HEADING, level, plain_title(line.text), line.start)
 
 
 def _starts_pipe_table(lines: list[_Line | None], i: int) -> bool:
@@ -306,10 +306,10 @@ def _atx_title(line: str) -> str:
     """The words of `## Title ##`."""
     title = line.lstrip("#").strip()
     open_end = title.rstrip("#")
-    return _plain(title if open_end and not open_end[-1].isspace() else open_end)
+    return plain_title(title if open_end and not open_end[-1].isspace() else open_end)
 
 
-def _plain(title: str) -> str:
+def plain_title(title: str) -> str:
     """A heading's first 300 characters on one line, without emphasis, code and link marks."""
     title = title[:300]
     return " ".join(_MARKS.sub(lambda match: match[1] or "", title).split())

@@ -26,6 +26,8 @@ _MAGIC = (
 _LINE_END = re.compile(r"\r\n?|[\u0085\u2028\u2029]")
 _UNWANTED = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]+")
 _CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\r\x0b\x0c\x1a\x1b")) + b"\x7f"
+# Signs or open places of Windows-1252 between letters; letters of Windows-1250.
+_NOT_WESTERN = re.compile(rb"[a-z](?:[\xa3\xa5\xaa\xaf\xb3\xb9\xbe\xbf\x8d\x8f\x9d])[a-z]")
 _HIGH_RUN = re.compile(rb"[\x80-\xff]{2,}")
 
 
@@ -132,7 +134,7 @@ def _detect(sample: bytes) -> str:
     """What charset-normalizer finds, where it can be trusted; empty for the Western encodings, which it mixes up.
 
     Words of other scripts are runs of high bytes, accents in Latin words stand alone. Of the Latin encodings only
-    Windows-1250 (Polish, Czech, Hungarian) is believed, and only where Windows-1252 would read the text differently.
+    Windows-1250 (Polish, Slovak) is believed, and only where Windows-1252 would read signs inside words.
     """
     from charset_normalizer import from_bytes  # here, not above: few files need it
 
@@ -143,5 +145,4 @@ def _detect(sample: bytes) -> str:
     n_in_runs = sum(len(run) for run in _HIGH_RUN.findall(sample))
     if n_in_runs > n_high * 0.7 or n_high > len(sample) * 0.4:
         return best.encoding
-    is_eastern = best.encoding == "cp1250" and "cp1252" not in best.could_be_from_charset
-    return "cp1250" if is_eastern and n_high >= 15 else ""
+    return "cp1250" if best.encoding == "cp1250" and _NOT_WESTERN.search(sample) else ""

@@ -23,6 +23,7 @@ import polars as pl
 
 from graphrag import ids, office, tables
 from graphrag import records as record_files
+from graphrag.blocks import plain_title
 from graphrag.dates import iso_date
 from graphrag.decoding import Decoded, clean_text, decode_text, is_binary
 from graphrag.errors import InputError
@@ -185,7 +186,7 @@ def _add_text(path: str, kind: str, text: str, notes: dict[str, Any], reading: _
             metadata[name] = _words(metadata[name], is_tag=name == "tags")
     if front.warning:
         notes = {**notes, "front_matter_warning": front.warning}
-    title = _first_text(metadata, ("title",)) or find_title(
+    title = plain_title(_first_text(metadata, ("title",))) or find_title(
         text[find_body(text, kind) :], "" if kind == "txt" else kind
     )
     reading.add(path, kind, text, title=title, metadata={**metadata, **notes}, creation_date=_date_of(metadata))

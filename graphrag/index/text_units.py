@@ -93,7 +93,7 @@ def _divide(
     parts: list[Part] = []
     position = body
     for path, section in _sections([_shift(block, body) for block in found]):
-        pieces = _pieces(text, position, section, max_tokens, count)
+        pieces = _pieces(text, position, section, max_tokens, max(1, max_tokens - overlap), count)
         position = pieces[-1].end
         parts.extend(_parts(text, pieces, path, max_tokens, overlap, count))
     for part in _join_small(text, parts, max_tokens, count):
@@ -124,8 +124,11 @@ def _sections(found: list[Block]) -> Iterator[tuple[tuple[str, ...], list[Block]
         yield tuple(heading.title for heading in open_headings if heading.title), section
 
 
-def _pieces(text: str, position: int, section: list[Block], max_tokens: int, count: TokenCounter) -> list[Piece]:
-    """The section's blocks as pieces; rows of a table that fits are one piece, what is over the limit is split."""
+def _pieces(
+    text: str, position: int, section: list[Block], max_tokens: int, room: int, count: TokenCounter
+) -> list[Piece]:
+    """The section's blocks as pieces. Rows of a table that fits are one piece; what is over the limit is split into
+    pieces of at most `room` tokens, so that the overlap fits beside them."""
     pieces: list[Piece] = []
     table: list[Piece] = []
     for block in [*section, None]:
@@ -146,7 +149,10 @@ def _pieces(text: str, position: int, section: list[Block], max_tokens: int, cou
                 table.append(piece)
             else:
                 pieces.append(piece)
-    return [small for piece in pieces for small in _fitting(text, piece, max_tokens, count)]
+    fitting: list[Piece] = []
+    for piece in pieces:
+        fitting.extend([piece] if piece.n_tokens <= max_tokens else _fitting(text, piece, room, count))
+    return fitting
 
 
 def _fitting(text: str, piece: Piece, limit: int, count: TokenCounter) -> list[Piece]:
@@ -160,8 +166,8 @@ def _parts(
 ) -> Iterator[Part]:
     """Divides a section into as few parts as fit, of nearly the same size."""
     total = sum(piece.n_tokens for piece in pieces)
-    n_parts = -(-total // max_tokens)
-    target = total / n_parts if n_parts else 0
+    n_parts = 1 if total <= max_tokens else -(-(total - overlap) // max(1, max_tokens - overlap))
+    target = total / n_parts
     current: list[Piece] = []
     repeated = pieces[0].start
     n_repeated = n_tokens = 0
