@@ -1,7 +1,8 @@
 """Homonyms: equal names of incompatible types whose neighbourhoods are separate (specs: indexing 3).
 
-A key is split only if people or a model gave its mentions types of different families *and* no neighbour is shared; a
-type guessed by the NLP model never splits. "US" and "us" are split by types alone.
+A key is split only if people or a model gave its mentions types of different families *and* no neighbour is shared (by
+stated relations); a type guessed by the NLP model never splits. "US" and "us" are split by types alone. A mention
+without such a type goes with those of its text unit, its document, or those whose company of names is most alike.
 Tables read: entity_mentions, relationship_mentions.
 
 Does not: look at names of different keys.
@@ -10,7 +11,9 @@ Does not: look at names of different keys.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import polars as pl
 
@@ -34,20 +37,26 @@ def split_homonyms(entity_mentions: pl.DataFrame, relationship_mentions: pl.Data
     for surface, type_name in typed.select("surface", "type").unique().iter_rows():
         if family := type_family(type_name):
             families[name_key(surface)].add(family)
-    neighbours = _read_neighbours(relationship_mentions, set(families))
-    result = Homonyms(neighbours=neighbours)
+    stated = relationship_mentions.filter(pl.col("origin") != "cooccurrence")
+    result = Homonyms(neighbours=_read_neighbours(stated, set(families)))
     doubtful = {key for key, found in families.items() if len(found) > 1}
+    if not doubtful:
+        return result
+    company = _Company(entity_mentions)
     surfaces: dict[str, list[str]] = defaultdict(list)
-    for surface in entity_mentions["surface"].unique().sort() if doubtful else ():
+    for surface in entity_mentions["surface"].unique().sort():
         surfaces[name_key(surface)].append(surface)
     for key in sorted(doubtful):
-        _split_key(key, surfaces[key], entity_mentions, relationship_mentions, result)
+        names = surfaces[key]
+        mentions = _read_mentions(entity_mentions.filter(pl.col("surface").is_in(names)))
+        relations = stated.filter(pl.col("subject").is_in(names) | pl.col("object").is_in(names))
+        _split_key(key, mentions, relations, company, result)
     return result
 
 
-def _read_neighbours(relationship_mentions: pl.DataFrame, keys: set[str]) -> dict[str, set[str]]:
+def _read_neighbours(stated: pl.DataFrame, keys: set[str]) -> dict[str, set[str]]:
     neighbours: dict[str, set[str]] = defaultdict(set)
-    for subject, object_ in relationship_mentions.select("subject", "object").unique().iter_rows():
+    for subject, object_ in stated.select("subject", "object").unique().iter_rows():
         a, b = name_key(subject), name_key(object_)
         if a in keys:
             neighbours[a].add(b)
@@ -56,78 +65,96 @@ def _read_neighbours(relationship_mentions: pl.DataFrame, keys: set[str]) -> dic
     return dict(neighbours)
 
 
-def _split_key(
-    key: str,
-    surfaces: list[str],
-    entity_mentions: pl.DataFrame,
-    relationship_mentions: pl.DataFrame,
-    result: Homonyms,
-) -> None:
-    mentions = entity_mentions.filter(pl.col("surface").is_in(surfaces)).sort("id")
-    relations = relationship_mentions.filter(pl.col("subject").is_in(surfaces) | pl.col("object").is_in(surfaces))
-    own = [
-        (type_family(row["type"]) if row["method"] in AUTHORITIES else "", row)
-        for row in mentions.iter_rows(named=True)
+class _Mention(NamedTuple):
+    id: str
+    family: str  # of a type that people or a model gave, else empty
+    type: str
+    unit: str
+    document: str
+    is_upper: bool
+
+
+def _read_mentions(mentions: pl.DataFrame) -> list[_Mention]:
+    columns = ("id", "method", "type", "text_unit_id", "document_id", "surface")
+    return [
+        _Mention(row, type_family(kind) if method in AUTHORITIES else "", kind, unit, document, surface.isupper())
+        for row, method, kind, unit, document, surface in mentions.sort("id").select(columns).iter_rows()
     ]
-    counts = Counter(family for family, _ in own if family)
-    by_unit, by_document = _families_by_place(own)
-    groups = _separate_families(key, own, relations, by_unit, by_document)
+
+
+class _Company:
+    """Which names stand together in a text unit and in a document; a rare name says more."""
+
+    def __init__(self, entity_mentions: pl.DataFrame) -> None:
+        self._by_place: dict[str, set[str]] = defaultdict(set)
+        documents: Counter[str] = Counter()
+        for unit, document, surface in (
+            entity_mentions.select("text_unit_id", "document_id", "surface").unique().iter_rows()
+        ):
+            key = name_key(surface)
+            self._by_place[unit].add(key)
+            documents[key] += key not in self._by_place[document]
+            self._by_place[document].add(key)
+        self._weight = {key: 1 / n for key, n in documents.items()}
+
+    def names(self, places: Iterable[str], *, but: str) -> set[str]:
+        return set().union(*(self._by_place[place] for place in places)) - {but}
+
+    def likeness(self, a: set[str], b: set[str]) -> float:
+        return round(sum(self._weight[key] for key in sorted(a & b)), 9)
+
+
+def _split_key(
+    key: str, mentions: list[_Mention], relations: pl.DataFrame, company: _Company, result: Homonyms
+) -> None:
+    by_place: dict[str, set[str]] = defaultdict(set)  # of text units and documents
+    for mention in mentions:
+        if mention.family:
+            by_place[mention.unit].add(mention.family)
+            by_place[mention.document].add(mention.family)
+    groups = _separate_families(key, mentions, relations, by_place)
     if len(groups) < 2:
         return
-    group_of = {family: group for group in groups for family in group}
-    largest = min(groups, key=lambda group: (-sum(counts[family] for family in group), sorted(group)))
-    types: dict[frozenset[str], Counter[str]] = defaultdict(Counter)
-    for family, row in own:
-        if family:
-            types[group_of[family]][row["type"]] += 1
-    labels = {group: min(types[group], key=lambda name, g=group: (-types[g][name], name)) for group in groups}  # type: ignore[misc]
     result.split_keys.append(key)
-    for family, row in own:
-        there = by_unit.get(row["text_unit_id"], set())
-        if len({group_of[f] for f in there}) != 1:
-            there = by_document.get(row["document_id"], set())
-        found = {group_of[f] for f in ({family} if family else there)}
-        result.qualifier_of_mention[row["id"]] = labels[found.pop() if len(found) == 1 else largest]
+    group_of = {family: n for n, group in enumerate(groups) for family in group}
+    types = [Counter(m.type for m in mentions if m.family in group) for group in groups]
+    labels = [_most_frequent(counts) for counts in types]
+    homes = [company.names(sorted({m.document for m in mentions if m.family in group}), but=key) for group in groups]
+    largest = min(range(len(groups)), key=lambda n: (-types[n].total(), n))
+    for mention in mentions:
+        n = group_of.get(mention.family, -1)
+        for place in (mention.unit, mention.document) if n < 0 else ():
+            there = {group_of[family] for family in by_place.get(place, ())}
+            scores = [company.likeness(company.names([place], but=key), home) for home in homes]
+            if n < 0 and len(there) == 1:
+                n = min(there)
+            elif n < 0 and scores.count(max(scores)) == 1:
+                n = scores.index(max(scores))
+        result.qualifier_of_mention[mention.id] = labels[n if n >= 0 else largest]
 
 
-def _families_by_place(own: list[tuple[str, dict[str, str]]]) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
-    by_unit: dict[str, set[str]] = defaultdict(set)
-    by_document: dict[str, set[str]] = defaultdict(set)
-    for family, row in own:
-        if family:
-            by_unit[row["text_unit_id"]].add(family)
-            by_document[row["document_id"]].add(family)
-    return by_unit, by_document
+def _most_frequent(counts: Counter[str]) -> str:
+    return min(counts, key=lambda name: (-counts[name], name))
 
 
 def _separate_families(
-    key: str,
-    own: list[tuple[str, dict[str, str]]],
-    relations: pl.DataFrame,
-    by_unit: dict[str, set[str]],
-    by_document: dict[str, set[str]],
+    key: str, mentions: list[_Mention], relations: pl.DataFrame, by_place: dict[str, set[str]]
 ) -> list[frozenset[str]]:
     """The families of a key, those with a shared neighbour put together."""
-    families = sorted({family for family, _ in own if family})
+    families = sorted({mention.family for mention in mentions if mention.family})
     near: dict[str, set[str]] = {family: set() for family in families}
-    columns = relations.select("text_unit_id", "document_id", "subject", "object")
-    for unit, document, subject, object_ in columns.iter_rows():
+    for unit, document, subject, object_ in relations.select(
+        "text_unit_id", "document_id", "subject", "object"
+    ).iter_rows():
         a, b = name_key(subject), name_key(object_)
-        if key in (a, b) and a != b:
-            there = by_unit.get(unit, set()) or by_document.get(document, set())
-            if len(there) == 1:
-                near[min(there)].add(b if a == key else a)
-    shapes: dict[str, set[bool]] = {family: set() for family in families}
-    for family, row in own:
-        if family:
-            shapes[family].add(row["surface"].isupper())
+        there = by_place.get(unit) or by_place.get(document) or set()
+        if len(there) == 1 and a != b:
+            near[min(there)].add(b if a == key else a)
+    capitals = {family: {m.is_upper for m in mentions if m.family == family} for family in families}
     groups: list[set[str]] = []
     for family in families:
-        joined = [
-            group
-            for group in groups
-            if any(near[family] & near[other] and not _differ_in_case(shapes[family], shapes[other]) for other in group)
-        ]
+        same_case = {f for f in families if not _differ_in_case(capitals[f], capitals[family])}
+        joined = [group for group in groups if any(near[family] & near[other] for other in group & same_case)]
         groups = [group for group in groups if group not in joined] + [{family}.union(*joined)]
     return [frozenset(group) for group in sorted(groups, key=sorted)]
 

@@ -22,7 +22,7 @@ from graphrag.names import is_abbreviation, is_one_word, name_key, parse_name
 from graphrag.vetoes import find_veto
 
 Place = tuple[str, int]  # path of the document, offset: where a name stands first
-ABBREVIATIONS = ("acronym", "numeronym", "initials", "surname")
+ABBREVIATIONS = ("acronym", "numeronym", "initials", "surname", "given_name")
 MAX_PROPOSALS = 50  # kept for one name, the most alike first
 
 
@@ -121,7 +121,9 @@ class NameDecisions:
                 claims[name_key(alias)].add(name_key(note.title))
         counts = Counter(name_key(note.title) for note in notes)
         for note in notes:
-            is_connector = not note.is_generic and counts[name_key(note.title)] == 1
+            key = name_key(note.title)
+            is_own = counts[key] == 1 or (key in self._split and self._find(note.title, note.document_id) is not None)
+            is_connector = is_own and not note.is_generic
             names = [*([note.title] if is_connector else []), *note.aliases]
             if not note.aliases or not any(self._is_mentioned(name) for name in names):
                 continue
@@ -352,6 +354,8 @@ def _as_node(key: Key) -> Node:
     surfaces = tuple(sorted(key.surfaces, key=lambda s: (-key.surfaces[s], s)))
     family = type_family(choose_type(key.types))
     declared = key.families()
-    person = "yes" if family == "person" else "no" if declared and "person" not in declared else "maybe"
+    person = "yes" if family == "person" else "unlikely" if family else "maybe"
+    if declared and "person" not in declared:
+        person = "no"
     name = parse_name(surfaces[0], person=person)
     return Node(replace(name, is_one_word=all(is_one_word(surface) for surface in surfaces)), surfaces)

@@ -195,16 +195,29 @@ def by_numeronym(nodes: Sequence[Node]) -> Iterator[Candidate]:
 
 def by_surname(nodes: Sequence[Node]) -> Iterator[Candidate]:
     """Holmes, Mr. Holmes and Sherlock Holmes, for persons."""
+    yield from _part_of_name(nodes, -1, "surname", "Surname of the person named in full.")
+
+
+def by_given_name(nodes: Sequence[Node]) -> Iterator[Candidate]:
+    """Sherlock and Sherlock Holmes, for persons."""
+    yield from _part_of_name(nodes, 0, "given_name", "Given name of the person named in full.")
+
+
+def _part_of_name(nodes: Sequence[Node], part: int, method: str, reason: str) -> Iterator[Candidate]:
     full_forms: dict[str, list[int]] = defaultdict(list)
     for i, node in enumerate(nodes):
-        words = ordered_person_words(node.name) if node.name.person == "yes" else ()
-        if len(words) > 1:
-            full_forms[words[-1]].append(i)
+        words = ordered_person_words(node.name) if node.name.person != "no" else ()
+        if len(words) > 1 and not node.name.surface.islower():
+            full_forms[words[part]].append(i)
+    # Names that may be no persons count as other names that fit, but alone they are none.
+    full_forms = {word: f for word, f in full_forms.items() if any(nodes[i].name.person == "yes" for i in f)}
     for i, node in enumerate(nodes):
-        words = ordered_person_words(node.name) if node.name.person == "yes" else ()
+        if node.name.person not in ("yes", "maybe") or node.name.surface.islower():
+            continue
+        words = ordered_person_words(node.name)
         if len(words) == 1 and words[0] not in HONORIFICS:
             for long in full_forms.get(words[0], []):
-                yield Candidate(i, long, "surname", 1.0, "Surname of the person named in full.")
+                yield Candidate(i, long, method, 1.0, reason)
 
 
 def by_roman_numeral(nodes: Sequence[Node]) -> Iterator[Candidate]:
@@ -305,5 +318,6 @@ RULES: tuple[tuple[Rule, bool], ...] = (
     (by_acronym, True),
     (by_numeronym, True),
     (by_surname, True),
+    (by_given_name, True),
 )
 PROPOSALS: tuple[Rule, ...] = (by_spacing, by_roman_numeral, by_token_subset, by_edits)

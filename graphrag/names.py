@@ -221,7 +221,8 @@ class Name:
     """A name taken apart once, since vetoes look at it many times.
 
     words: those of the key, without bracketed qualifier. numbers: words with digits, and Roman numerals as their value.
-    plain: the other words, without legal form. person: "yes", "no" or "maybe".
+    plain: the other words, without legal form. person: "yes", "no" (people or a model say so), "unlikely" (guessed
+    to be something else), "maybe".
     """
 
     surface: str
