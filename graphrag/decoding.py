@@ -53,7 +53,7 @@ def is_binary(data: bytes) -> bool:
     if not head:
         return False
     n_control = len(head) - len(head.translate(None, _CONTROL_BYTES))
-    return n_control > len(head) * (0.10 if _bad_utf8(head) == 0 else 0.02)
+    return n_control > 4 + len(head) * (0.10 if _bad_utf8(head) == 0 else 0.02)
 
 
 def _is_text_after_magic(head: bytes) -> bool:

@@ -94,8 +94,9 @@ class _Writer:
             self.out.append(self.prefix + words)
             self.is_tight = tight
             self.prefix = prefix
-        elif prefix or not tight:
-            self.prefix = prefix
+        else:
+            self.is_tight = self.is_tight and tight
+            self.prefix = prefix if prefix or not tight else self.prefix
         self.words = []
 
     def raw(self, text: str) -> None:
