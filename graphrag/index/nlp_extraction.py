@@ -109,7 +109,7 @@ def _read(
     sentences: Sequence[Sentence], parses: Sequence[Parse | None], known_names: Mapping[str, str]
 ) -> list[Reading]:
     """Two passes over the corpus: how it writes its words, then the names and relations of each sentence."""
-    words = [find_words(s.clean.text, parse) for s, parse in zip(sentences, parses, strict=True)]
+    words = [find_words(s.clean.text, parse, s.clean.opens) for s, parse in zip(sentences, parses, strict=True)]
     lexicon = Lexicon()
     running = [i for i, s in enumerate(sentences) if _is_running_text(s)]
     for i in running:

@@ -46,6 +46,7 @@ class Clean:
     """Readable text; `offsets[i]` is where character i stands in the raw text, with one item more for the end.
 
     codes, links: spans of inline code and of link texts that are names in their own right (clean offsets).
+    opens: clean offsets where link text or emphasis begins or ends, so that a capital there says little.
     """
 
     raw: str
@@ -53,7 +54,7 @@ class Clean:
     offsets: list[int] = field(default_factory=list)
     codes: list[tuple[int, int]] = field(default_factory=list)
     links: list[tuple[int, int]] = field(default_factory=list)
-    blanks: list[tuple[int, int]] = field(default_factory=list)
+    opens: list[int] = field(default_factory=list)
 
     def locate(self, start: int, end: int) -> tuple[int, int] | None:
         """The raw span of a clean span; None where the raw text there is not the same name."""
@@ -83,12 +84,14 @@ def clean_markup(raw: str) -> Clean:
     pieces: list[str] = []
     for piece, offset, kind in _pieces(raw, 0):
         length = len(clean.offsets)
+        if kind == "open":
+            clean.opens.append(length)
+            continue
         if piece == " " and (not pieces or pieces[-1].endswith(" ")):
             continue
         pieces.append(piece)
         if offset < 0:  # a placeholder: every character stands at the place of what it replaces
             clean.offsets += [-offset - 1] * len(piece)
-            clean.blanks.append((length, length + len(piece)))
         else:
             clean.offsets += range(offset, offset + len(piece))
         if kind == "code":
@@ -112,19 +115,19 @@ def _pieces(raw: str, base: int) -> Iterator[tuple[str, int, str]]:
         if match.start() > position:
             yield raw[position : match.start()], base + position, ""
         position = match.end()
-        group = match.lastgroup if match.lastgroup in {"prefix", "drop", "mark", "space"} else None
-        if match["prefix"] is not None and base == 0 and match.start() == 0:
-            continue
-        if group == "space" or match["space"] is not None:
+        if match["space"] is not None:
             yield " ", base + match.start(), ""
         elif match["wiki"] is not None:
             shown = "display" if match["display"] else "target"
             if match[shown]:
                 yield match[shown], base + match.start(shown), "link"
         elif match["link"] is not None:
+            yield "", 0, "open"
             yield from _pieces(match["text"], base + match.start("text"))
         elif match["address"] is not None:
             yield "link", -1 - base - match.start(), ""
+        elif match["mark"] is not None:
+            yield "", 0, "open"
         elif match["escape"] is not None:
             yield match["escape"][1], base + match.start() + 1, ""
         elif match["code"] is not None:

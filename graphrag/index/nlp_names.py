@@ -19,7 +19,6 @@ from graphrag.index.nlp_lexicon import (
     CALENDAR_WORDS,
     CLOSED_WORDS,
     COMMON_VERBS,
-    EMPTY_HEADS,
     EMPTY_MODIFIERS,
     FILE_SUFFIXES,
     GENERIC_ACRONYMS,
@@ -36,6 +35,7 @@ from graphrag.nlp_parsing import Parse
 
 WORD = regex.compile(r"[\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*(?:[-.&'’][\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*)*(?:\+\+|\+|\#)?")
 POSSESSIVE = regex.compile(r"['’](?:s|S)?$")
+CAPITAL_DUE = regex.compile(r"[:.!?•|]\s*[\"'(]?$|^\s*[–—]\s|[\"(']$")
 TICKET = regex.compile(r"[A-Z][A-Z0-9]{1,9}-\d+(?:-\d+)*")
 NUMBERED = regex.compile(r"(?:PEP|RFC|ISO|ADR|INC|CVE|RB) \d+(?:-\d+)*(?!\.?\d)")
 CAMEL = regex.compile(
@@ -77,10 +77,13 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Word:
+    """A word of a clean text. `is_due`: its place asks for a capital (sentence, quote, link or label begins)."""
+
     start: int
     end: int
     text: str
     tag: str = ""
+    is_due: bool = False
 
     @property
     def fold(self) -> str:
@@ -127,7 +130,7 @@ class Lexicon:
         for position, word in enumerate(words):
             if word.text.islower():
                 self.lower[word.fold] += 1
-            elif word.is_capital and not is_initial(clean.text, words, position):
+            elif word.is_capital and not word.is_due:
                 self.upper[word.fold] += 1
 
     def count_names(self, clean: Clean, words: Sequence[Word]) -> None:
@@ -152,13 +155,21 @@ class Lexicon:
         for entries in self.known.values():
             entries.sort(key=lambda entry: (-len(entry[0]), entry[0]))
 
+    def is_common(self, fold: str) -> bool:
+        """A word that the corpus writes small far more often: a label or a heading's capital makes it no name."""
+        return self.lower[fold] >= 5 and self.lower[fold] >= 2 * self.upper[fold] and fold not in self.known_folds
+
     def is_name(self, fold: str) -> bool:
         return fold in self.known_folds or self.names[fold] > 0
 
 
-def find_words(text: str, parse: Parse | None = None) -> list[Word]:
-    """The words of a text, with the tag of the last token of each where there is a parse."""
-    words, position = [], 0
+def find_words(text: str, parse: Parse | None = None, opens: Sequence[int] = ()) -> list[Word]:
+    """The words of a text, with the tag of the last token of each where there is a parse.
+
+    opens: offsets where a link, a label or bold text begins.
+    """
+    words: list[Word] = []
+    position = 0
     for match in WORD.finditer(text):
         start, end, value = match.start(), match.end(), match[0]
         if (possessive := POSSESSIVE.search(value)) and value.casefold() not in {"let's", "let’s"}:
@@ -171,7 +182,9 @@ def find_words(text: str, parse: Parse | None = None) -> list[Word]:
             if position < len(parse.tags) and parse.starts[position] < end:
                 tag = parse.tags[position]
         if value:
-            words.append(Word(start, end, value, tag))
+            gap = text[words[-1].end : start] if words else ""
+            is_due = not words or start in opens or CAPITAL_DUE.search(gap) is not None
+            words.append(Word(start, end, value, tag, is_due))
     return words
 
 
@@ -310,7 +323,7 @@ def proper_runs(clean: Clean, words: Sequence[Word], lexicon: Lexicon, *, first_
                 end = following.end
                 last += 1
         is_longer = last > position and not all(VERSION.fullmatch(word.text) for word in words[position + 1 : last + 1])
-        is_proven = is_longer or not is_initial(text, words, position) or not words[position].text[1:].islower()
+        is_proven = is_longer or not words[position].is_due or not words[position].text[1:].islower()
         fold = words[position].fold
         is_sure = is_proven or lexicon.upper[fold] > 0 or (not first_pass and lexicon.is_name(fold))
         found.append(Name(start, end, head_type(text[start:end]) or type_hint or "unknown", kind, is_sure))
@@ -334,14 +347,18 @@ def starts_run(text: str, words: Sequence[Word], position: int, lexicon: Lexicon
     if not word.is_capital or (len(word.text) == 1 and not leads) or word.fold in CLOSED_WORDS:
         return False
     if word.fold in CALENDAR_WORDS:
-        return leads and not is_initial(text, words, position)
-    is_mid = not is_initial(text, words, position)
+        return leads and not word.is_due
+    is_mid = not word.is_due
+    if leads and following is not None and lexicon.is_name(f"{word.fold} {following.fold}"):
+        return True
     if word.fold in ORDINARY_WORDS:
         if not is_mid:
             return (
                 leads and word.tag == "NNP" and lexicon.names[f"{word.fold} {following.fold if following else ''}"] > 0
             )
         return leads or (word.tag == "NNP" and text[word.start - 1 : word.start] == " ")
+    if not leads and word.text[1:].islower() and lexicon.is_common(word.fold):
+        return False
     if is_mid:
         return word.tag not in {"PRP", "DT", "IN", "CC", "MD", "WDT", "WP", "WRB"}
     if not word.text[1:].islower():
@@ -460,6 +477,8 @@ def is_widely_name(text: str, lexicon: Lexicon) -> bool:
     if " " in text:
         return True
     fold = text.casefold()
+    if lexicon.is_common(fold):
+        return False
     return lexicon.upper[fold] > 0 and lexicon.upper[fold] >= lexicon.lower[fold] or not text[1:].islower()
 
 
@@ -476,7 +495,7 @@ def compounds(clean: Clean, words: Sequence[Word]) -> list[Name]:
         first = position
         while first > 0 and position - first < 3 and text[words[first - 1].end : words[first].start] == " ":
             modifier = words[first - 1]
-            if not is_naming_modifier(modifier):
+            if not is_naming_modifier(modifier) or text[modifier.start - 1 : modifier.start] in {"-", "/", "."}:
                 break
             first -= 1
         while first < position and words[first].fold in EMPTY_MODIFIERS:
@@ -491,7 +510,7 @@ def is_naming_modifier(word: Word) -> bool:
     if not word.text[0].islower() or word.fold in EMPTY_MODIFIERS or "'" in word.text or word.fold in ORDINARY_WORDS:
         return False
     if word.tag:
-        return word.tag in {"NN", "NNP", "NNS", "JJ", "VBG"} and word.fold not in EMPTY_HEADS
+        return word.tag in {"NN", "NNP", "NNS", "JJ", "VBG"}
     return word.text.isalpha() and not word.text.endswith(("ed", "ly", "s"))
 
 
@@ -532,14 +551,6 @@ def head_type(text: str) -> str:
     return TYPE_OF_HEAD.get(head) or TYPE_OF_PROPER_HEAD.get(head) or ""
 
 
-def is_initial(text: str, words: Sequence[Word], position: int) -> bool:
-    """A capital is due here by place: sentence start, after a colon, bracket or dash."""
-    if position == 0:
-        return True
-    gap = text[words[position - 1].end : words[position].start]
-    return bool(regex.search(r"[:.!?•|]\s*[\"'(]?$|^\s*[–—]\s|[\"(]$", gap))
-
-
 def is_shouted(words: Sequence[Word]) -> bool:
     return len(words) >= 4 and sum(word.text.isupper() for word in words) > 0.6 * len(words)
 
@@ -550,7 +561,7 @@ def is_junk(text: str, kind: str, lexicon: Lexicon) -> bool:
     fold = text.casefold()
     if fold in CLOSED_WORDS or text in GENERIC_ACRONYMS or fold in UNITS or not regex.search(r"\p{L}", text):
         return True
-    if len(text) < 2 or len(text) > 80 or text.count(" ") > 7:
+    if len(text) < 2 or len(text) > 80 or text.count(" ") > 7 or text[0] in "-_." or text[-1] in "-_":
         return True
     if text.rpartition(".")[2].casefold() in FILE_SUFFIXES and "." in text and " " not in text and kind != "link":
         return True

@@ -39,6 +39,7 @@ UNREAL_BEFORE = regex.compile(
     r"did|does|do|at first|initially|originally|previously|formerly|imagine|suppose|assume|assuming|proposed?|plans?|wants?|lest|doubts?|denies|deny|unlikely)\b[^.;:]*$",
     regex.IGNORECASE,
 )
+FINITE_AFTER = regex.compile(r"(?: [\p{L}-]+)?,? (?:is|are|was|were|has|have|had|should|must|can|could|will|would|may|might|do|does|did|need|needs)\b")
 UNTIL = regex.compile(r"^[^.;:]*\b(?:until|till)\b")
 UNDER_PREPOSITION = regex.compile(
     r"\b(?:of|in|for|from|with|on|to|by|at|between|about)(?: the| a| an| our)? $", regex.IGNORECASE
@@ -88,7 +89,9 @@ def find_pattern_relations(
     subjects: list[Name] = []
     for left, right in zip(names, names[1:], strict=False):
         gap = text[left.end : right.start]
-        phrase = _verb_phrase(gap, left.end, is_verb)
+        # A word that no list knows is a verb only in a plain clause: "The Mail Gateway relays to SES."
+        may_guess = text[: left.start].casefold() in {"", "the ", "our "} and not FINITE_AFTER.match(text, right.end)
+        phrase = _verb_phrase(gap, left.end, is_verb, may_guess)
         if phrase is None:
             continue
         link, predicate, span = phrase
@@ -117,7 +120,9 @@ def find_pattern_relations(
     return list(found.values())
 
 
-def _verb_phrase(gap: str, offset: int, is_verb: Callable[[int, int], bool]) -> tuple[str, str, tuple[int, int]] | None:
+def _verb_phrase(
+    gap: str, offset: int, is_verb: Callable[[int, int], bool], may_guess: bool
+) -> tuple[str, str, tuple[int, int]] | None:
     """(link word, predicate, span) where the whole gap is a verb phrase that states something."""
     if match := COPULA.fullmatch(gap):
         noun = regex.sub(r"^(?:the|a|an) ", "", match["noun"])
@@ -148,7 +153,7 @@ def _verb_phrase(gap: str, offset: int, is_verb: Callable[[int, int], bool]) -> 
         else:
             if (
                 link.strip() == ","
-                or (form is None and not _may_be_verb(match, gap))
+                or (form is None and not (may_guess and _may_be_verb(match, gap)))
                 or (form and not form.is_finite)
                 or not is_verb(start, end)
             ):

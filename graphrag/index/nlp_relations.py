@@ -203,10 +203,11 @@ class SentenceReader:
         if ";" in between and dep != "conj":
             return []
         if dep == "acl" and tags[verb] in {"VBN", "VBG", "VBD"}:
-            return [head]
+            is_means = self.parse.lemmas[verb] == "use" and deps[head] in {"dobj", "pobj"}  # "open it using X": not of it
+            return [] if is_means else [head]
         is_shared = (
             dep == "conj"
-            or (dep in {"advcl", "prep"} and tags[verb] in {"VBG", "VBN"})
+            or (dep in {"advcl", "prep"} and tags[verb] in {"VBG", "VBN"} and not self.is_means(verb, head))
             or (dep == "xcomp" and self.parse.lemmas[head] in CONTROL_VERBS)
             or (dep == "dep" and tags[verb] in {"VBZ", "VBN", "VBG"})
         )
@@ -215,6 +216,10 @@ class SentenceReader:
         if is_shared and tags[verb] == "VBN":
             return [head] if tags[head].startswith("NN") else []
         return []
+
+    def is_means(self, verb: int, head: int) -> bool:
+        """ "is hosted using X": the user is not the subject."""
+        return self.parse.lemmas[verb] == "use" and self.is_passive(head)
 
     def objects(self, verb: int, passive: bool) -> Iterator[Argument]:
         """The objects of a verb, direct and through prepositions, in reading order."""
@@ -232,7 +237,7 @@ class SentenceReader:
                     yield Argument((), self.part_of_what(child))
                 if child not in self.name_of or self.words[child].islower():
                     yield from self.noun_prepositions(child, verb, antecedent)
-            elif deps[child] in {"prep", "agent", "dative"}:
+            elif deps[child] in {"prep", "agent", "dative"} and not (self.words[child] == "for" and (has_object or passive)):
                 yield from self.preposition_objects((child,), antecedent)
         owns_subject = any(
             deps[c].startswith("nsubj") and self.words[c] not in RELATIVE_PRONOUNS for c in self.children[verb]
@@ -283,7 +288,7 @@ class SentenceReader:
                         yield from self.preposition_objects((*path, child, deeper), antecedent)
             elif dep == "pobj":
                 yield Argument(path, self.part_of_what(child))
-            elif dep == "prep":
+            elif dep == "prep" and self.words[child] != self.words[last]:
                 yield from self.preposition_objects((*path, child), antecedent)
             elif dep == "conj" and self.parse.tags[child] in {"IN", "TO"}:
                 yield from self.preposition_objects((*path[:-1], child), antecedent)
