@@ -103,4 +103,10 @@ def _is_ignored(name: str, path: str, ignore: Sequence[str]) -> bool:
         return True
     if (name.startswith("#") and name.endswith("#")) or name.casefold() in _SYSTEM:
         return True
-    return any(fnmatchcase(path, pattern.rstrip("/")) or fnmatchcase(name, pattern.rstrip("/")) for pattern in ignore)
+    return any(_matches(name, path, pattern) for pattern in ignore)
+
+
+def _matches(name: str, path: str, pattern: str) -> bool:
+    """As in .gitignore, roughly: "*.bak" any name, "drafts/**" below a folder, "**/old" at any depth."""
+    pattern = pattern.strip("/")
+    return fnmatchcase(path, pattern) or fnmatchcase(name, pattern.removeprefix("**/"))

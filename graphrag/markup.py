@@ -136,9 +136,9 @@ def _write(node: LexborNode, writer: _Writer, list_depth: int) -> None:
         elif tag == "tr":
             _write_row(child, writer)
         elif tag in ("ul", "ol"):
-            writer.block()
+            writer.block(tight=list_depth > 0)
             _write(child, writer, list_depth + 1)
-            writer.block()
+            writer.block(tight=list_depth > 0)
         elif tag in _BLOCK:
             writer.block()
             _write(child, writer, list_depth)

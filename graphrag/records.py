@@ -154,6 +154,21 @@ def _int(digits: str) -> int | str:
     return int(digits) if len(digits) <= 18 else digits
 
 
+def read_canvas(text: str) -> str:
+    """The texts of an Obsidian canvas (JSON): cards, group labels, arrow labels; empty if it is none.
+
+    Does not: give the files and arrows as links; the JSON stays the document's raw_data for that.
+    """
+    try:
+        value = _loads(text)
+    except (RecursionError, ValueError):
+        return ""
+    nodes, edges = (value.get("nodes"), value.get("edges")) if isinstance(value, dict) else (None, None)
+    parts = [item for group in (nodes, edges) if isinstance(group, list) for item in group if isinstance(item, dict)]
+    found = [item.get("text") or item.get("label") or item.get("file") for item in parts]
+    return "\n\n".join(part.strip() for part in found if isinstance(part, str) and part.strip())
+
+
 def read_parquet(data: bytes, *, max_bytes: float) -> Records:
     """Rows of a Parquet file whose expanded size is at most `max_bytes`, else one fault `too_large`."""
     import pyarrow as pa

@@ -38,7 +38,7 @@ KINDS = {
     "md": "md", "markdown": "md", "mdown": "md", "mkd": "md", "mdx": "md", "qmd": "md", "rmd": "md",
     "rst": "rst", "rest": "rst", "html": "html", "htm": "html", "xhtml": "html",
     "csv": "csv", "tsv": "csv", "json": "json", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet",
-    "adoc": "adoc", "asciidoc": "adoc", "org": "org",
+    "canvas": "canvas", "adoc": "adoc", "asciidoc": "adoc", "org": "org",
     **{suffix: suffix for suffix in office.MIME_TYPES},
 }  # fmt: skip
 RECORD_KINDS = ("csv", "json", "jsonl", "parquet")
@@ -83,8 +83,8 @@ class _Reading:
         self.paths.add(path)
         self.rows.append(
             {
-                "id": ids.document_id(path), "human_readable_id": 0, "title": _one_line(title) or _one_line(_stem(path)) or path,
-                "text": text, "text_unit_ids": [], "creation_date": creation_date, "raw_data": raw_data, "path": path,
+                "id": ids.document_id(path), "human_readable_id": 0,
+                "title": _one_line(title) or _one_line(_stem(path)) or path, "text": text, "text_unit_ids": [], "creation_date": creation_date, "raw_data": raw_data, "path": path,
                 "kind": kind, "content_sha256": ids.content_sha256(text), "n_tokens": self.count(text),
                 "metadata": record_files.to_json(metadata),
             }
@@ -148,8 +148,8 @@ def _read_file(file: File, reading: _Reading) -> None:
     elif kind == "parquet":
         found = record_files.read_parquet(data, max_bytes=reading.max_bytes * office.EXPANDED_SHARE)
         _add_records(file.path, kind, found, {}, reading)
-    elif is_binary(data):
-        reading.fail(file.path, "binary_content", "the bytes are no text")
+    elif is_binary(data) or suffix == "svg":
+        reading.fail(file.path, "binary_content", "a picture, program or archive, not text")
     else:
         _read_text(file.path, kind, suffix, decode_text(data), reading)
 
@@ -164,6 +164,11 @@ def _read_text(path: str, kind: str, suffix: str, decoded: Decoded, reading: _Re
         _add_records(path, kind, record_files.read_json(text), notes, reading)
     elif kind == "jsonl":
         _add_records(path, kind, record_files.read_jsonl(text), notes, reading)
+    elif kind == "canvas":
+        if cards := clean_text(record_files.read_canvas(text)).text:
+            reading.add(path, kind, cards, title="", metadata=notes, raw_data=text)
+        else:
+            reading.fail(path, "empty_document", "the canvas has no text")
     elif kind == "html":
         html = read_html(text)
         if html.is_too_deep:
@@ -214,9 +219,9 @@ def _add_records(path: str, kind: str, found: Records, notes: dict[str, Any], re
         return
     text_name = record_files.find_column(found.columns, reading.text_column, record_files.TEXT_NAMES)
     if not text_name and kind in ("csv", "parquet"):
-        columns = ", ".join(found.columns[:20]) + (", ..." if len(found.columns) > 20 else "")
+        shown = ", ".join(found.columns[:20]) + (", ..." if len(found.columns) > 20 else "")
         wanted = f'no column "{reading.text_column}"' if reading.text_column else "no text column"
-        detail = f"{wanted} among {columns}. Set input.text_column."
+        detail = f"{wanted} among {shown}. Set input.text_column."
         reading.without_text.append(f"{path}: {detail}")
         reading.fail(path, "missing_text", detail)
         return

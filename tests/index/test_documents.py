@@ -345,7 +345,8 @@ def test_json_and_jsonl_records(tmp_path: Path) -> None:
     )
     found = read(tmp_path)
     assert texts(found) == {
-        "list.json#1": "one", "one.json#1": "text", "wrapped.json#1": "inner", "lines.jsonl#1": "a", "lines.jsonl#5": "b",
+        "list.json#1": "one", "one.json#1": "text", "wrapped.json#1": "inner", "lines.jsonl#1": "a",
+        "lines.jsonl#5": "b",
     }  # fmt: skip
     assert reasons(found) == [
         ("broken.json", "bad_json"), ("lines.jsonl#2", "bad_json"), ("lines.jsonl#4", "missing_text"),
@@ -434,6 +435,14 @@ def test_html_text_keeps_its_blocks(tmp_path: Path) -> None:
     assert texts(read(write(tmp_path, {"a.html": html})))["a.html"] == (
         "## Head\n\none bold two\n\n- x\n- y\n\n| a | b |\n| 1 | 2\\|3 |\n\n```\ncode\n  here\n```\n\nA & B C."
     )
+
+
+def test_canvas_gives_its_cards_and_keeps_its_json(tmp_path: Path) -> None:
+    canvas = '{"nodes":[{"type":"text","text":"Redis card"},{"type":"file","file":"a.md"}],"edges":[{"label":"needs"}]}'
+    found = read(write(tmp_path, {"map.canvas": canvas, "empty.canvas": "{}", "icon.svg": "<svg/>"}))
+    assert texts(found) == {"map.canvas": "Redis card\n\na.md\n\nneeds"}
+    assert found.documents["raw_data"].to_list() == [canvas]
+    assert reasons(found) == [("empty.canvas", "empty_document"), ("icon.svg", "binary_content")]
 
 
 def test_result_does_not_depend_on_the_folder_or_times(tmp_path: Path) -> None:
