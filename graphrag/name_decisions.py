@@ -125,7 +125,7 @@ class NameDecisions:
             is_own = counts[key] == 1 or (key in self._split and self._find(note.title, note.document_id) is not None)
             is_connector = is_own and not note.is_generic
             names = [*([note.title] if is_connector else []), *note.aliases]
-            if not note.aliases or not any(self._is_mentioned(name) for name in names):
+            if not note.aliases or not any(self._is_mentioned(name, note.document_id) for name in names):
                 continue
             head = self._find_or_add(names[0], note.document_id)
             reason = f"Front matter of {note.path}."
@@ -284,8 +284,8 @@ class NameDecisions:
         """Some document mentions this very name, or a rule or note declared it."""
         return name_key(name) in self._position
 
-    def _is_mentioned(self, name: str) -> bool:
-        found = self._find(name)
+    def _is_mentioned(self, name: str, document_id: str) -> bool:
+        found = self._find(name, document_id)
         return found is not None and self.keys[found].is_mentioned
 
     def _find(self, name: str, document_id: str = "") -> int | None:

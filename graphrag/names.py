@@ -25,9 +25,10 @@ _CAMEL = regex.compile(
 )
 _MIXED_CASE_WORD = regex.compile(r"\b(?:GmbH|KGaA|SpA|ApS|PhD)\b")  # one word, not two
 _SEPARATORS = regex.compile(r"[\p{Pd}_\s]+")
-_DOTTED_ACRONYM = regex.compile(r"(?<![\p{L}\d])(?:\p{L}\.){2,}\p{L}?(?![\p{L}\d])")
+_DOTTED_ACRONYM = regex.compile(r"(?<![\p{L}\d])\p{L}(?:\.\p{L})+\.?(?![\p{L}\d])")
 _INNER_DOT = regex.compile(r"(?<=[\p{L}\d])\.(?=\p{L})")
 _WORD_END = regex.compile(r"(?<=[\p{L}\p{M}\d+#*)\]])[.,:;!?]+(?=\s|$)")
+_TEXT_END = regex.compile(r"(?<=[\p{L}\p{M}\d+#*)\]])[.,:;!?]+$")
 _POSSESSIVE = regex.compile(r"(?<=[\p{L}\p{M}\d])'s?$", flags=regex.IGNORECASE)
 _ARTICLE = regex.compile(r"^(?:the|a|an(?=\s[aeiou]))\s(?=\S)", flags=regex.IGNORECASE)
 _VERSION_MARK = regex.compile(r"(?<=\s)v\s?(?=\d)")
@@ -65,7 +66,7 @@ def name_key(surface: str) -> str:
     Folds Unicode form (NFKC), case, invisible characters, quotes, possessive, leading article, CamelCase, separators,
     dots and commas at word ends, and `v` before a number. Keeps digits, `+ # * &`, a leading dot, brackets, accents.
     """
-    text = _clean(surface)
+    text = _ARTICLE.sub("", _clean(surface))  # before dots go: A. Kovač has no article
     text = _DOTTED_ACRONYM.sub(lambda match: match.group().replace(".", ""), text)
     text = _MIXED_CASE_WORD.sub(lambda match: match.group().lower(), text)
     text = _SEPARATORS.sub(" ", _CAMEL.sub(" ", text))
@@ -73,7 +74,7 @@ def name_key(surface: str) -> str:
     text = _POSSESSIVE.sub("", text.strip(" '"))
     # Casefolding can undo the normal form (and the dotted capital I leaves its dot behind).
     text = unicodedata.normalize("NFKC", text.casefold()).replace("i\u0307", "i")
-    text = _VERSION_MARK.sub("", _ARTICLE.sub("", text))
+    text = _VERSION_MARK.sub("", text)
     return " ".join(text.split()) or surface.strip() or surface
 
 
@@ -82,7 +83,7 @@ def _clean(surface: str) -> str:
     text = _DOUBLE_QUOTES.sub("", _APOSTROPHES.sub("'", _INVISIBLE.sub("", text))).strip()
     if text.startswith("(") and text.endswith(")") and text.count("(") == 1:
         text = text[1:-1]
-    return _WORD_END.sub("", text.strip())
+    return _TEXT_END.sub("", text.strip())
 
 
 def compact_key(surface: str) -> str:

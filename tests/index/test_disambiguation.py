@@ -197,6 +197,18 @@ def test_surname_fits_two_persons() -> None:
     assert names("Holmes", "Mr. Holmes", "Sherlock Holmes", type="person").clusters.height == 1
 
 
+def test_initial_fits_two_persons() -> None:
+    assert names("A. Kovač", "Ana Kovač", "Anton Kovač", type="person").clusters.height == 3
+    assert names("A. Kovač", "Ana Kovač", "Ivo Kovač", type="person").clusters.height == 2
+
+
+def test_given_name_of_the_only_person_it_fits() -> None:
+    doc = document("a", "Ana Kovač and Ivo Kovač met. Ana spoke to Kovač.")
+    mentions = [mention(doc, s, type="person") for s in ("Ana Kovač", "Ivo Kovač")]
+    mentions += [mention(doc, "Ana", nth=1), mention(doc, "Kovač", nth=2, type="person")]
+    assert titles(run([doc], mentions)) == ["Ana Kovač", "Ivo Kovač", "Kovač"]
+
+
 def test_union_is_refused_when_any_pair_is_vetoed() -> None:
     """(a, b) and (c, d) are declared, (b, c) would follow by rule, (a, d) differ in a number."""
     rules = """
