@@ -116,6 +116,7 @@ def _read(
         lexicon.count_words(sentences[i].clean, words[i], parses[i])
     for i in running:
         lexicon.count_names(sentences[i].clean, words[i])
+    lexicon.headings.update(s.clean.text.casefold() for s in sentences if s.kind == "heading")
     lexicon.declare(known_names)
     readings = []
     for sentence, parse, its_words in zip(sentences, parses, words, strict=True):

@@ -207,7 +207,7 @@ CLOSED_WORDS = words(
     "at by to from with into onto over under after before between through during without within about against among if when while where why how "
     "who whom whose which what as than because since until unless although though whether not no is are was were be been being am do does did "
     "has have had can could will would shall should may might must there here then now also only just very too more most less least some any "
-    "each every all both either neither another other such same one two three however therefore thus hence please let"
+    "false true none null each every all both either neither another other such same one two three however therefore thus hence please let"
 )
 CALENDAR_WORDS = words(
     "january february march april may june july august september october november december jan feb mar apr jun jul aug sep sept oct nov dec "
@@ -216,3 +216,14 @@ CALENDAR_WORDS = words(
     "q1 q2 q3 q4 h1 h2"
 )
 UNITS = words("gb mb kb tb gib mib kib ms s min km kg m cm mm ghz mhz hz rpm usd eur gbp k")
+# Predicates whose ends are things in their own right, so that even a plain noun there is one.
+CARRYING_PREDICATES = words(
+    "depends_on relies_on requires backed_by backs runs_on hosted_on hosted_by hosts owned_by owns built_on stored_in connects_to powered_by "
+    "served_by reads_from writes_to deployed_on maintained_by operated_by managed_by talks_to"
+)
+# What stands at the far end of these is something that other things are built of.
+TECHNOLOGY_PREDICATES = words(
+    "runs_on written_in backed_by built_on hosted_on powered_by deployed_on stored_in built_with written_with"
+)
+# Verbs that say nothing without their object: what follows their prepositions is no second object.
+LIGHT_VERBS = words("give make take have get put bring do go come see add show")

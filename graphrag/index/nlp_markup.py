@@ -31,6 +31,7 @@ MARKUP = regex.compile(
     | (?P<wiki>\[\[(?P<target>[^\]|\#\n]*)(?:\#[^\]|\n]*)?(?:\|(?P<display>[^\]\n]*))?\]\])
     | (?P<link>\[(?P<text>[^\[\]]+)\](?:\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?(?:\s+"[^"]*")?\)|\[[^\]]*\]))
     | (?P<address><?(?:https?|ftp|mailto|ssh|git):[^\s<>)\]]*[^\s<>)\].,;:!?'"]>?|www\.[^\s<>)\]]*[^\s<>)\].,;:!?'"]|[\w.+-]+@[\w-]+\.[\w.-]*\w)
+    | (?P<role>:(?P<kind>[a-z]+):`(?P<value>[^`\n]+)`)
     | (?P<code>(?P<ticks>`+)(?P<inner>.+?)(?P=ticks)(?:__?(?!\w))?)
     | (?P<mark>\*\*+|__+(?=\w)|(?<=\w)__+(?!\w)|~~|==(?=\w)|(?<=\w)==(?!=)|\*(?=\w)|(?<=[\w.,;:!?)])\*(?!\w)|(?<!\w)_(?=\w)|(?<=\w)_(?!\w)
         )
@@ -130,6 +131,8 @@ def _pieces(raw: str, base: int) -> Iterator[tuple[str, int, str]]:
             yield "", 0, "open"
         elif match["escape"] is not None:
             yield match["escape"][1], base + match.start() + 1, ""
+        elif match["role"] is not None:
+            yield f"{match['kind'].upper()} {match['value']}", -1 - base - match.start(), ""
         elif match["code"] is not None:
             yield from _code_pieces(match, base)
     if position < len(raw):
@@ -143,6 +146,7 @@ def _code_pieces(match: regex.Match[str], base: int) -> Iterator[tuple[str, int,
     if CODE_NAME.fullmatch(stripped):
         yield stripped, start, "code"
     elif "\n" not in stripped and (label := regex.match(r"([^<>]+?)\s*<[^<>]*>$", stripped)):
-        yield label[1], start, "link"
+        yield "", 0, "open"
+        yield label[1], start, ""
     else:
         yield "code", -1 - base - match.start(), ""

@@ -16,9 +16,11 @@ from typing import NamedTuple
 import regex
 
 from graphrag.index.nlp_lexicon import (
+    CARRYING_PREDICATES,
     CONTROL_VERBS,
     EMPTY_HEADS,
     EMPTY_MODIFIERS,
+    LIGHT_VERBS,
     MODALS,
     NEGATIONS,
     ORDINARY_WORDS,
@@ -227,6 +229,7 @@ class SentenceReader:
         is_relative = deps[verb] == "relcl"
         antecedent = self.parse.heads[verb] if is_relative else None
         has_object = False
+        is_light = self.parse.lemmas[verb] in LIGHT_VERBS
         for child in self.children[verb]:
             if deps[child] in {"dobj", "dative"} and self.parse.tags[child] != "IN":
                 has_object = True
@@ -235,9 +238,11 @@ class SentenceReader:
                     continue
                 if not passive and self.parse.lemmas[verb] not in SPEECH_VERBS:
                     yield Argument((), self.part_of_what(child))
-                if child not in self.name_of or self.words[child].islower():
+                if (child not in self.name_of or self.words[child].islower()) and not is_light:
                     yield from self.noun_prepositions(child, verb, antecedent)
-            elif deps[child] in {"prep", "agent", "dative"} and not (self.words[child] == "for" and (has_object or passive)):
+            elif deps[child] in {"prep", "agent", "dative"} and not (
+                has_object and (is_light or self.words[child] == "for") or (passive and self.words[child] == "for")
+            ):
                 yield from self.preposition_objects((child,), antecedent)
         owns_subject = any(
             deps[c].startswith("nsubj") and self.words[c] not in RELATIVE_PRONOUNS for c in self.children[verb]
@@ -455,7 +460,7 @@ class SentenceReader:
                 subjects = self.subjects(self.parse.heads[token])
                 name = self.end_name(subjects[0], predicate, depth + 1) if len(subjects) == 1 else None
         if name is None and is_strong(predicate):
-            name = self.compound_end(token)
+            name = self.compound_end(token, predicate)
         return None if name is None or is_excluded(self.text, name) else name
 
     def name_beside(self, token: int) -> Name | None:
@@ -469,7 +474,7 @@ class SentenceReader:
         ]
         return beside[-1] if beside else None
 
-    def compound_end(self, token: int) -> Name | None:
+    def compound_end(self, token: int, predicate: str) -> Name | None:
         """A lower-case noun compound, or a sentence's first word, that only this relation shows to be a thing."""
         if self.parse.tags[token] not in {"NN", "NNP", "NNS"} or self.parse.lemmas[token].casefold() in EMPTY_HEADS:
             return None
@@ -490,6 +495,8 @@ class SentenceReader:
             )
             if not is_first or not self.is_singular_subject(token):
                 return None
+        elif predicate not in CARRYING_PREDICATES or self.parse.tags[token] == "NNS" or self.text[start - 1 : start] == "-":
+            return None
         kind = TYPE_OF_HEAD.get(self.words[token], "unknown")
         return Name(start, end, kind, "end", is_sure=False)
 
