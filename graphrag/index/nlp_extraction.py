@@ -20,12 +20,14 @@ from graphrag import nlp_parsing, tables
 from graphrag.errors import ModelError
 from graphrag.ids import row_id
 from graphrag.index.nlp_fields import FieldRelation, field_relations, row_relations
+from graphrag.index.nlp_lexicon import TECHNOLOGY_PREDICATES
 from graphrag.index.nlp_names import Lexicon, Name, find_names, find_words
 from graphrag.index.nlp_patterns import find_pattern_relations
 from graphrag.index.nlp_predicates import Relation
 from graphrag.index.nlp_references import Place, Reading, read_places, resolve
 from graphrag.index.nlp_relations import find_relations
 from graphrag.index.nlp_sentences import Sentence, cut_sentences
+from graphrag.index.nlp_types import find_definitions
 from graphrag.memo import Memo
 from graphrag.nlp_parsing import Parse
 
@@ -69,6 +71,7 @@ def extract_mentions(
     titles = dict(documents.select("id", "title").iter_rows())
     for document_id, its_readings in groupby(readings, key=lambda reading: reading.sentence.document_id):
         rows.append_document(list(its_readings), titles[document_id])
+    rows.type_technologies()
     return Extraction(
         tables.ENTITY_MENTIONS.from_rows(sorted(rows.mentions.values(), key=_row_order)),
         tables.RELATIONSHIP_MENTIONS.from_rows(sorted(rows.relations.values(), key=_row_order)),
@@ -124,7 +127,7 @@ def _read(
         names = [name for name in names if sentence.locate(name.start, name.end)]
         text = sentence.clean.text
         relations = find_relations(text, parse, names) if parse else find_pattern_relations(text, names)
-        readings.append(Reading(sentence, parse, names, relations))
+        readings.append(Reading(sentence, parse, names, relations, find_definitions(text, parse, names)))
     return readings
 
 
@@ -206,6 +209,13 @@ class Rows:
             if frozenset((a, b)) not in typed and a.casefold() != b.casefold():
                 self._append_row(_relation_row(reading, (a, CO_OCCURS, b), [a, "", b], "cooccurrence"))
 
+    def type_technologies(self) -> None:
+        """A name of unknown type that other things run on or are written in is a technology."""
+        built_on = {row["object"].casefold() for row in self.relations.values() if row["predicate"] in TECHNOLOGY_PREDICATES}
+        for row in self.mentions.values():
+            if row["type"] == "unknown" and row["surface"].casefold() in built_on:
+                row["type"] = "technology"
+
     def _append_row(self, row: dict[str, Any]) -> None:
         self.relations.setdefault(row["id"], row)
 
@@ -217,11 +227,13 @@ def _mention_row(reading: Reading, name: Name) -> dict[str, Any] | None:
         return None
     surface = reading.surface(name)
     relative = str(span[0] - sentence.unit_start), str(span[1] - sentence.unit_start)
+    definition = reading.definitions.get(name)
+    kind = definition.type if definition and definition.type and name.kind != "known" else name.type
     method = {"known": "declared", "ner": "spacy"}.get(name.kind, "rule" if reading.parse else "lite")
     return {
         "id": row_id("entity_mention", sentence.text_unit_id, *relative, surface),
         "entity_id": None, "text_unit_id": sentence.text_unit_id, "document_id": sentence.document_id, "surface": surface,
-        "type": name.type, "description": name.description, "start_char": span[0], "end_char": span[1], "method": method,
+        "type": kind, "description": definition.text if definition else "", "start_char": span[0], "end_char": span[1], "method": method,
     }  # fmt: skip
 
 

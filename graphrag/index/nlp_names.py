@@ -73,7 +73,6 @@ class Name:
     type: str
     kind: str
     is_sure: bool = True
-    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from graphrag.index.nlp_names import Name
 from graphrag.index.nlp_predicates import Relation
 from graphrag.index.nlp_relations import clause_subjects
 from graphrag.index.nlp_sentences import Sentence
+from graphrag.index.nlp_types import Definition
 from graphrag.nlp_parsing import Parse
 
 NO_THINGS = frozenset({"person", "team", "organization", "group"})
@@ -31,6 +32,7 @@ class Reading:
     parse: Parse | None
     names: list[Name]
     relations: list[Relation] = field(default_factory=list)
+    definitions: dict[Name, Definition] = field(default_factory=dict)
 
     def surface(self, name: Name) -> str:
         """The name as written, spaces collapsed."""
