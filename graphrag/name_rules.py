@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 
+from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
 from graphrag.names import (
@@ -270,21 +271,23 @@ def by_edits(nodes: Sequence[Node]) -> Iterator[Candidate]:
     leave one untouched and near its place. Only blocks of more than MAX_BLOCK names lose pairs.
     """
     blocks: dict[tuple[object, ...], dict[tuple[int, str], list[int]]] = {}
+    keys = [node.name.key for node in nodes]
     long_enough = [i for i, node in enumerate(nodes) if SHORTEST_EDIT <= len(node.name.key) <= MAX_LETTERS]
-    for i in sorted(long_enough, key=lambda i: (len(nodes[i].name.key), nodes[i].name.key)):
-        name = nodes[i].name
-        key = name.key
+    for i in sorted(long_enough, key=lambda i: (len(keys[i]), keys[i])):
+        name, key = nodes[i].name, keys[i]
         fixed = (name.numbers, tuple(word for word in name.plain if len(word) == 1))
         found: set[int] = set()
         for longer in range(EDITS + 1):
             block = blocks.get((len(key) - longer, *fixed))
             for segment, start, size in _places(len(key) - longer, longer) if block else ():
                 found.update(block.get((segment, key[start : start + size]), ()))  # type: ignore[union-attr]
-        for other in sorted(found):
-            distance = Levenshtein.distance(key, nodes[other].name.key, score_cutoff=EDITS)
-            if distance <= EDITS:
-                score = round(1 - distance / len(key), 3)
-                yield Candidate(other, i, "edit", score, f"{distance} edit{'s' * (distance > 1)} apart.")
+        others = {other: keys[other] for other in sorted(found)}
+        near = process.extract(
+            key, others, scorer=Levenshtein.distance, processor=None, score_cutoff=EDITS, limit=len(others)
+        )
+        for _, distance, other in near:
+            score = round(1 - distance / len(key), 3)
+            yield Candidate(other, i, "edit", score, f"{distance} edit{'s' * (distance > 1)} apart.")
         block = blocks.setdefault((len(key), *fixed), {})
         for segment, start, size in _places(len(key), 0, own=True):
             members = block.setdefault((segment, key[start : start + size]), [])
