@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphrag.context import TokenCounter, pack
-from graphrag.digest import is_near_duplicate, rate_readability, show_quote
+from graphrag.digest import Sentence, is_near_duplicate, rate_readability, select_sentences, show_quote
 from graphrag.errors import SearchError, UsageError
 from graphrag.search.answer import EXTRACTIVE_LABEL, NOTHING, Answer, Citation, Usage, cite, compose_answer
 from graphrag.search.ranking import (
@@ -226,6 +226,8 @@ def _choose_quotes(question: Question, reports: Sequence[Report], *, kind: Colle
             said = base + question.coverage(quote.text) + (0.5 if quote.document in kind else 0.0)
             weight = rate_readability(quote.text) * said / (1 + 0.05 * position)
             weighed.append((weight, report.id, quote))
+    if kind or not question.terms:
+        weighed = _weigh_centrality(weighed)
     weighed.sort(key=lambda row: -row[0])
     weighed = _add_meaning(question, weighed[:MAX_EMBEDDED]) + weighed[MAX_EMBEDDED:]
     chosen: dict[str, list[Quote]] = {}
@@ -238,6 +240,16 @@ def _choose_quotes(question: Question, reports: Sequence[Report], *, kind: Colle
             chosen.setdefault(report_id, []).append(quote)
             words.append(terms)
     return chosen
+
+
+def _weigh_centrality(weighed: list[tuple[float, str, Quote]]) -> list[tuple[float, str, Quote]]:
+    """For themes: what many of the quotes say weighs more than what one of them says (TextRank)."""
+    sentences = [Sentence(q.text, q.document, q.start, q.end, (report_id,), w) for w, report_id, q in weighed]
+    ranks = {pick.sentence[1:5]: pick.score for pick in select_sentences(sentences, limit=len(sentences))}
+    return [
+        (weight * (0.2 + ranks.get((q.document, q.start, q.end, (report_id,)), 0.0)), report_id, q)
+        for weight, report_id, q in weighed
+    ]
 
 
 def _add_meaning(question: Question, weighed: list[tuple[float, str, Quote]]) -> list[tuple[float, str, Quote]]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphrag import vectors
@@ -101,6 +102,7 @@ class Likeness(NamedTuple):
         return [self.ids[row] for row in order]
 
 
+@lru_cache(maxsize=20_000)
 def stem_term(term: str) -> str:
     """A term without the ending of a verb or noun form, so that owns, owned and owner meet; at least three letters."""
     for ending in ("ing", "ers", "ed", "er", "es", "s", "e", "d"):
@@ -147,15 +149,24 @@ def measure_likeness(index: Index, question: Question, owner_table: str) -> Like
 
 
 def rank_rows(
-    index: Index, question: Question, owner_table: str, *, top: int, likeness: Likeness | None = None
+    index: Index,
+    question: Question,
+    owner_table: str,
+    *,
+    top: int,
+    likeness: Likeness | None = None,
+    first: Sequence[str] = (),
 ) -> list[Hit]:
-    """The best rows of a table by words and meaning, fused by rank; ties by id."""
+    """The best rows of a table by words and meaning, fused by rank; ties by id. `first` are ids that a third list, of
+    what the question names, puts at its top, all at equal rank."""
     likeness = measure_likeness(index, question, owner_table) if likeness is None else likeness
     by_words = _search_words(index, question, owner_table, top=top)
     fused: dict[str, float] = {}
     for ranked in (list(by_words), likeness.best(top)):
         for rank, owner_id in enumerate(ranked, start=1):
             fused[owner_id] = fused.get(owner_id, 0.0) + 1 / (RRF_CONSTANT + rank)
+    for owner_id in first:
+        fused[owner_id] = fused.get(owner_id, 0.0) + 1 / (RRF_CONSTANT + 1)
     order = sorted(fused, key=lambda owner_id: (-round(fused[owner_id], 9), owner_id))[:top]
     cosines = likeness.of(order)
     return [Hit(o, round(fused[o], 9), by_words.get(o, 0.0), cosines.get(o, 0.0)) for o in order]
