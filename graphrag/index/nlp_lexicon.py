@@ -227,3 +227,9 @@ TECHNOLOGY_PREDICATES = words(
 )
 # Verbs that say nothing without their object: what follows their prepositions is no second object.
 LIGHT_VERBS = words("give make take have get put bring do go come see add show")
+# Heads that stay with "of PLACE": University of Oslo, Battle of Hastings; others are offices: Bishop of Naples.
+INSTITUTIONS = frozenset(TYPE_OF_PROPER_HEAD) | words(
+    "bank university board republic kingdom house court state states isle isles gulf treaty academy museum government parliament assembly "
+    "chamber archdiocese diocese order society academy center centre city county province duchy principality empire federation confederation siege "
+    "declaration constitution history list music voice people journal times"
+)

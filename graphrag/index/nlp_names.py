@@ -22,6 +22,7 @@ from graphrag.index.nlp_lexicon import (
     EMPTY_MODIFIERS,
     FILE_SUFFIXES,
     GENERIC_ACRONYMS,
+    INSTITUTIONS,
     JOINERS,
     ORDINARY_WORDS,
     TYPE_OF_HEAD,
@@ -351,7 +352,8 @@ def proper_runs(clean: Clean, words: Sequence[Word], lexicon: Lexicon, *, first_
                 end = following.end
                 last += 1
         is_longer = last > position and not all(VERSION.fullmatch(word.text) for word in words[position + 1 : last + 1])
-        is_proven = is_longer or not words[position].is_due or not words[position].is_plain
+        is_cell = is_longer or (start == 0 and end == len(text) and last > position)  # all of a table cell: "Debian 9"
+        is_proven = is_cell or not words[position].is_due or not words[position].is_plain
         fold = words[position].fold
         is_sure = is_proven or lexicon.upper[fold] > 0 or (not first_pass and lexicon.is_name(fold))
         found.append(Name(start, end, head_type(text[start:end]) or type_hint or "unknown", kind, is_sure))
@@ -407,10 +409,10 @@ def run_step(text: str, words: Sequence[Word], last: int, lexicon: Lexicon) -> i
         return 0
     following = words[last + 1]
     if following.is_capital:
-        if VERSION.fullmatch(following.text) or following.fold not in ORDINARY_WORDS or following.text.isupper():
+        if (VERSION.fullmatch(following.text) and not following.text.isdigit()) or following.fold not in ORDINARY_WORDS or following.text.isupper():
             return 1
         return 1 if last + 2 < len(words) and words[last + 2].is_capital and following.fold not in {"i"} else 0
-    if VERSION.fullmatch(following.text) and not regex.fullmatch(r"(?:19|20)\d\d", following.text):
+    if VERSION.fullmatch(following.text) and not regex.fullmatch(r"[12]\d{3}", following.text):
         after = (
             words[last + 2] if last + 2 < len(words) and text[following.end : words[last + 2].start] == " " else None
         )
@@ -467,37 +469,64 @@ def model_spans(clean: Clean, parse: Parse) -> list[Name]:
         text = clean.text[start:end]
         if not any(c.isupper() for c in text) or regex.search(r"[\n|\"()\[\]{}<>=:;!?*/\\]|, ", text):
             continue
-        found.append(Name(start, end, head_type(text) or TYPE_OF_LABEL[label], "ner"))
+        found.append(Name(start, end, TYPE_OF_LABEL[label], "ner"))
     return found
 
 
 def merge_runs(clean: Clean, runs: list[Name], spans: list[Name], lexicon: Lexicon) -> list[Name]:
-    """Runs typed by the spans they match; a span that no run touches, or that only widens one run, is kept too."""
+    """Runs, cut and typed by the model's spans; a span that no run touches, or that rightly widens runs, is kept too."""
     found: list[Name] = []
+    fitted: list[Name] = []
     for run in runs:
-        same = [span for span in spans if span.start < run.end and run.start < span.end]
-        kind = run.type
-        if kind == "unknown" and same:
-            kind = lexicon.model_type(clean.text[run.start : run.end]) or "unknown"
-        found.append(replace(run, type=kind, is_sure=run.is_sure or bool(same)))
+        start, end = fit_run(clean, run, spans, lexicon)
+        text = clean.text[start:end]
+        same = [span for span in spans if span.start < end and start < span.end]
+        kind = run.type if (start, end) == (run.start, run.end) else head_type(text) or "unknown"
+        if same and (kind == "unknown" or not lexicon.is_technical):
+            exact = [span.type for span in same if (span.start, span.end) == (start, end)]
+            kind = exact[0] if exact and not lexicon.is_technical else lexicon.model_type(text) or kind
+        fitted.append(replace(run, start=start, end=end, type=kind, is_sure=run.is_sure or bool(same)))
     for span in spans:
         text = clean.text[span.start : span.end]
-        touching = [run for run in runs if span.start < run.end and run.start < span.end]
-        if text.split()[0].casefold() in ORDINARY_WORDS | CLOSED_WORDS:
+        touching = [run for run in fitted if span.start < run.end and run.start < span.end]
+        if text.split()[0].casefold() in ORDINARY_WORDS | CLOSED_WORDS and not is_quoted(clean.text, span):
             continue
-        kind = span.type if span.type not in TYPE_OF_LABEL.values() else lexicon.model_type(text) or "unknown"
-        if not touching:
-            if is_widely_name(text, lexicon):
-                found.append(replace(span, type=kind))
-        elif (
-            len(touching) == 1
-            and span.start <= touching[0].start
-            and touching[0].end <= span.end
-            and not regex.search(r"\. ", text)
-        ):
-            if not head_type(clean.text[touching[0].start : touching[0].end]):
-                found.append(replace(span, type=kind))
-    return found
+        if is_widely_name(text, lexicon) if not touching else widens(clean.text, span, touching):
+            kind = span.type if not lexicon.is_technical else lexicon.model_type(text) or "unknown"
+            found.append(replace(span, type=head_type(text) or kind if lexicon.is_technical else kind))
+    return fitted + found
+
+
+def fit_run(clean: Clean, run: Name, spans: Sequence[Name], lexicon: Lexicon) -> tuple[int, int]:
+    """A run without the title before a person, or the office before a place: "Prime Minister of Siam" -> Siam."""
+    text = clean.text[run.start : run.end]
+    if head_type(text) or lexicon.names[text.casefold()] > 1 or lexicon.is_technical:
+        return run.start, run.end
+    for span in spans:
+        if span.end != run.end or span.start <= run.start:
+            continue
+        before = clean.text[run.start : span.start]
+        is_person = span.type == "person" and " " in clean.text[span.start : span.end]
+        is_place = span.type in {"location", "group"} and regex.search(r" of (?:the )?$", before) is not None
+        if is_person or (is_place and before.split(" of ")[0].split()[-1].casefold() not in INSTITUTIONS):
+            return span.start, span.end
+    return run.start, run.end
+
+
+def is_quoted(text: str, span: Name) -> bool:
+    return text[: span.start].rstrip()[-1:] == '"' and text[span.end :].lstrip()[:1] == '"'
+
+
+def widens(text: str, span: Name, touching: Sequence[Name]) -> bool:
+    """May a span of the model stand for the runs it touches? A longer name, a person's initials, a quoted title."""
+    if not all(span.start <= run.start and run.end <= span.end for run in touching):
+        return False
+    gaps = [text[a.end : b.start] for a, b in zip(touching, touching[1:], strict=False)]
+    if is_quoted(text, span):
+        return True
+    if span.type == "person" and all(regex.fullmatch(r"\.? |\.|\.? (?:bin|al|el|ibn|ben|ter|du|das) ", gap) for gap in gaps):
+        return not any(run.type in TYPE_OF_HEAD.values() for run in touching)
+    return len(touching) == 1 and not regex.search(r"\. ", text[span.start : span.end]) and touching[0].type not in TYPE_OF_HEAD.values()
 
 
 def is_widely_name(text: str, lexicon: Lexicon) -> bool:
@@ -507,7 +536,7 @@ def is_widely_name(text: str, lexicon: Lexicon) -> bool:
     fold = text.casefold()
     if lexicon.is_common(fold):
         return False
-    return lexicon.upper[fold] > 0 and lexicon.upper[fold] >= lexicon.lower[fold] or not all(part[1:].islower() for part in text.split("-"))
+    return (lexicon.upper[fold] > 0 and lexicon.upper[fold] >= lexicon.lower[fold]) or not all(part[1:].islower() for part in text.split("-"))
 
 
 def compounds(clean: Clean, words: Sequence[Word]) -> list[Name]:
@@ -571,9 +600,11 @@ def head_type(text: str) -> str:
     """The type that the last word of a name gives it, also the last hump of CamelCase; empty if none."""
     parts = regex.sub(r"(\p{Ll})(\p{Lu})", r"\1 \2", text)
     pieces = [piece for piece in regex.split(r"[\s_./-]+", parts) if piece]
-    while len(pieces) > 1 and VERSION.fullmatch(pieces[-1]):
+    is_counted = False
+    while len(pieces) > 1 and (VERSION.fullmatch(pieces[-1]) or len(pieces[-1]) == 1):
         pieces.pop()
-    if len(pieces) < 2:
+        is_counted = True  # "Team B", "Host 7": one of several, so the head may stand alone
+    if len(pieces) < 2 and not is_counted:
         return ""
     head = pieces[-1].casefold()
     return TYPE_OF_HEAD.get(head) or TYPE_OF_PROPER_HEAD.get(head) or ""
