@@ -20,7 +20,7 @@ FAMILIES = {
 _FAMILY_OF = {word: family for family, words in FAMILIES.items() for word in words.split()}
 
 # What a mention's method says about its type. Declared by people, said by a model, read off the form, guessed.
-METHOD_WEIGHTS = {"declared": 8, "llm": 4, "link": 2, "rule": 2, "lite": 1, "spacy": 1}
+METHOD_WEIGHTS = {"declared": 4, "llm": 4, "link": 2, "rule": 2, "lite": 1, "spacy": 1}
 AUTHORITIES = ("declared", "llm")
 
 
@@ -31,12 +31,16 @@ def type_family(type_name: str) -> str:
 
 
 def choose_type(counts: Mapping[tuple[str, str], int]) -> str:
-    """The type of an entity by {(type, method): mentions}: largest weighted count, then better method, then a to z."""
+    """The type of an entity by {(type, method): mentions}: declared ones, else the largest weighted count.
+
+    Ties: the better method, then a to z.
+    """
+    known = {(name, method): n for (name, method), n in counts.items() if name and name != "unknown"}
+    declared = {key: n for key, n in known.items() if key[1] == "declared"}
     score: Counter[str] = Counter()
     best: dict[str, int] = {}
-    for (type_name, method), count in counts.items():
-        if type_name and type_name != "unknown":
-            weight = METHOD_WEIGHTS.get(method, 1)
-            score[type_name] += weight * count
-            best[type_name] = max(weight, best.get(type_name, 0))
+    for (type_name, method), count in (declared or known).items():
+        weight = METHOD_WEIGHTS.get(method, 1)
+        score[type_name] += weight * count
+        best[type_name] = max(weight, best.get(type_name, 0))
     return min(score, key=lambda name: (-score[name], -best[name], name), default="unknown")

@@ -9,65 +9,20 @@ Does not: read mentions, choose titles, or call a model.
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 
 from graphrag.alias_rules import AliasRules
 from graphrag.clusters import Clusters
 from graphrag.declared_aliases import Note, Phrase
-from graphrag.entity_types import AUTHORITIES, choose_type, type_family
-from graphrag.name_rules import Candidate, Node, Rule
-from graphrag.names import is_abbreviation, is_one_word, name_key, parse_name
+from graphrag.entity_types import choose_type, type_family
+from graphrag.name_nodes import Candidate, Edge, Key, Refusal, as_node
+from graphrag.name_rules import Rule
+from graphrag.names import is_abbreviation, name_key
 from graphrag.vetoes import find_veto
 
-Place = tuple[str, int]  # path of the document, offset: where a name stands first
 ABBREVIATIONS = ("acronym", "numeronym", "initials", "surname", "given_name")
 MAX_PROPOSALS = 50  # kept for one name, the most alike first
-
-
-@dataclass(slots=True)
-class Key:
-    """A node: the surfaces of one key (of one homonym, where a key has several). Not mentioned: declared only."""
-
-    key: str
-    qualifier: str = ""
-    surfaces: Counter[str] = field(default_factory=Counter)
-    first: dict[str, Place] = field(default_factory=dict)
-    types: Counter[tuple[str, str]] = field(default_factory=Counter)
-    documents: set[str] = field(default_factory=set)
-
-    @property
-    def is_mentioned(self) -> bool:
-        return bool(self.first)
-
-    def families(self) -> set[str]:
-        """Families of the types that people or a model gave."""
-        return {family for name, method in self.types if method in AUTHORITIES and (family := type_family(name))}
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """A decision that joined two nodes."""
-
-    a: int
-    b: int
-    method: str
-    score: float
-    reason: str
-    decided_by: str
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Two nodes looked at and not joined. verdict: never (vetoed) or propose (undecided)."""
-
-    a: int
-    b: int
-    method: str
-    score: float
-    verdict: str
-    reason: str
 
 
 class NameDecisions:
@@ -87,29 +42,28 @@ class NameDecisions:
             if key.key in self._position:
                 self._split.add(key.key)
             self._position.setdefault(key.key, i)
-        self.nodes = [_as_node(key) for key in self.keys]
+        self.nodes = [as_node(key) for key in self.keys]
         self._clusters = Clusters(len(self.keys))
 
     # -- declared by the user
 
     def apply_user_rules(self, rules: AliasRules) -> None:
+        for rule in (*rules.never, *rules.always):
+            self.unknown_names += [
+                (name, rule.line) for name in rule.names or rule.all_names if name_key(name) not in self._position
+            ]
         for rule in rules.never:
             for a, b in combinations(rule.names, 2):
-                i, j = self._find(a), self._find(b)
-                if i is not None and j is not None and i != j:
+                i, j = self._find_or_add(a), self._find_or_add(b)
+                if i != j:
                     reason = f"{rules.path}, line {rule.line}: never"
                     self._never[frozenset((i, j))] = reason
                     self._refuse(Refusal(i, j, "user", 1.0, "never", reason))
-            self._note_unknown(rule.names, rule.line)
         for rule in rules.always:
-            self._note_unknown(rule.names or rule.all_names, rule.line)
             members = [self._find_or_add(name) for name in rule.all_names]
             for member in members[1:]:
                 reason = f"{rules.path}, line {rule.line}: always"
                 self._join(Edge(member, members[0], "user", 1.0, reason, "user"), beats_vetoes=True)
-
-    def _note_unknown(self, names: Iterable[str], line: int) -> None:
-        self.unknown_names += [(name, line) for name in names if name_key(name) not in self._position]
 
     # -- declared by documents
 
@@ -140,7 +94,7 @@ class NameDecisions:
     def apply_phrases(self, phrases: list[Phrase]) -> None:
         """Running text joins names, but never against a veto, and brackets that are no acronym only propose."""
         for phrase in phrases:
-            a, b = self._find(phrase.surface), self._find(phrase.other)
+            a, b = (self._find(name, phrase.document_id) for name in (phrase.surface, phrase.other))
             if a is None or b is None or a == b:
                 continue
             reason = f'The text says "{phrase.surface}", then "{phrase.other}" ({phrase.words}).'
@@ -161,17 +115,17 @@ class NameDecisions:
         for candidate in sorted(set(rule(self.nodes))):
             if self._is_usable(candidate):
                 by_short[candidate.short].append(candidate)
+        waiting: list[int] = []
         undecided = sorted(by_short)
-        joined = True
-        while joined:  # a union may leave a name with one entity to fit
-            joined = False
-            for short in list(undecided):
+        while len(waiting) != len(undecided):  # a union may leave a name with one entity to fit
+            waiting, undecided = undecided, []
+            for short in waiting:
                 fitting = self._fitting(by_short[short], is_exclusive)
-                if fitting:
-                    undecided.remove(short)
-                    for candidate in fitting:
-                        edge = Edge(short, candidate.long, candidate.method, candidate.score, candidate.reason, "rule")
-                        joined |= self._join(edge)
+                for candidate in fitting:
+                    edge = Edge(short, candidate.long, candidate.method, candidate.score, candidate.reason, "rule")
+                    self._join(edge)
+                if not fitting:
+                    undecided.append(short)
         for short in undecided:
             for candidate in by_short[short]:
                 self._propose(candidate, note="Fits several entities.")
@@ -181,6 +135,9 @@ class NameDecisions:
         a, b = candidate.short, candidate.long
         if a == b or self._clusters.find(a) == self._clusters.find(b):
             return a != b
+        if self.keys[a].key in self._split or self.keys[b].key in self._split:  # which of the namesakes?
+            self._propose(candidate)
+            return False
         veto = self._conflict(a, b)
         if veto:
             self._refuse(Refusal(a, b, candidate.method, candidate.score, "never", veto))
@@ -308,7 +265,7 @@ class NameDecisions:
             self.keys.append(Key(name_key(name), surfaces=Counter({name: 1})))
             found = len(self.keys) - 1
             self._position.setdefault(name_key(name), found)
-            self.nodes.append(_as_node(self.keys[found]))
+            self.nodes.append(as_node(self.keys[found]))
             self._clusters.add()
         elif not self.keys[found].is_mentioned or name not in self.keys[found].surfaces:
             self.keys[found].surfaces[name] += 0
@@ -347,15 +304,3 @@ class NameDecisions:
             if known is None or (known.verdict == "propose" and refusal.verdict == "never"):
                 kept[a, b] = refusal
         return list(kept.values())
-
-
-def _as_node(key: Key) -> Node:
-    """The most frequent surface stands for the node; types of people or a model say what it cannot be."""
-    surfaces = tuple(sorted(key.surfaces, key=lambda s: (-key.surfaces[s], s)))
-    family = type_family(choose_type(key.types))
-    declared = key.families()
-    person = "yes" if family == "person" else "unlikely" if family else "maybe"
-    if declared and "person" not in declared:
-        person = "no"
-    name = parse_name(surfaces[0], person=person)
-    return Node(replace(name, is_one_word=all(is_one_word(surface) for surface in surfaces)), surfaces)

@@ -11,16 +11,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 
 from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
+from graphrag.name_nodes import Candidate, Node
 from graphrag.names import (
     HONORIFICS,
-    Name,
     acronyms_of,
     base_letters,
     digit_runs,
@@ -39,25 +38,6 @@ MAX_LETTERS = 64
 MAX_BLOCK = 400  # names that share one block of the edit search; larger blocks say nothing
 SHORTEST_EDIT = 5
 N_SEGMENTS = EDITS + 1
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """One key of the corpus: its name, and all its surfaces, most frequent first."""
-
-    name: Name
-    surfaces: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Candidate:
-    """Two nodes by position. `short` is the side that may fit several names (AWS, Holmes, Acme)."""
-
-    short: int
-    long: int
-    method: str
-    score: float
-    reason: str
 
 
 Rule = Callable[[Sequence[Node]], Iterator[Candidate]]
@@ -205,20 +185,22 @@ def by_given_name(nodes: Sequence[Node]) -> Iterator[Candidate]:
 
 
 def _part_of_name(nodes: Sequence[Node], part: int, method: str, reason: str) -> Iterator[Candidate]:
+    """Names of one word that are the given part of longer ones. Guesses count only where both names are guessed."""
     full_forms: dict[str, list[int]] = defaultdict(list)
     for i, node in enumerate(nodes):
         words = ordered_person_words(node.name) if node.name.person != "no" else ()
         if len(words) > 1 and not node.name.surface.islower():
             full_forms[words[part]].append(i)
-    # Names that may be no persons count as other names that fit, but alone they are none.
-    full_forms = {word: f for word, f in full_forms.items() if any(nodes[i].name.person == "yes" for i in f)}
     for i, node in enumerate(nodes):
-        if node.name.person not in ("yes", "maybe") or node.name.surface.islower():
-            continue
         words = ordered_person_words(node.name)
-        if len(words) == 1 and words[0] not in HONORIFICS:
-            for long in full_forms.get(words[0], []):
-                yield Candidate(i, long, method, 1.0, reason)
+        if len(words) != 1 or words[0] in HONORIFICS or node.name.surface.islower():
+            continue
+        fitting = full_forms.get(words[0], [])
+        # Names that may be no persons count as others that fit, but alone they are none.
+        known = {nodes[long].name.person for long in fitting}
+        trusted = ("yes", "guess", "maybe") if "yes" in known else ("yes", "guess") if "guess" in known else ()
+        if node.name.person in trusted:
+            yield from (Candidate(i, long, method, 1.0, reason) for long in fitting)
 
 
 def by_roman_numeral(nodes: Sequence[Node]) -> Iterator[Candidate]:

@@ -222,8 +222,8 @@ class Name:
     """A name taken apart once, since vetoes look at it many times.
 
     words: those of the key, without bracketed qualifier. numbers: words with digits, and Roman numerals as their value.
-    plain: the other words, without legal form. person: "yes", "no" (people or a model say so), "unlikely" (guessed
-    to be something else), "maybe".
+    plain: the other words, without legal form. person: "yes" and "no" (people or a model say so), "guess" and
+    "unlikely" (the NLP model guesses so, or something else), "maybe".
     """
 
     surface: str

@@ -74,7 +74,8 @@ def find_veto(a: Name, b: Name) -> str:
 
 def are_persons(a: Name, b: Name) -> bool:
     """One is known to be a person and nothing speaks against the other."""
-    return "yes" in (a.person, b.person) and "no" not in (a.person, b.person)
+    sides = {a.person, b.person}
+    return bool(sides & {"yes", "guess"}) and "no" not in sides
 
 
 def is_spelling_variant(a: str, b: str) -> bool:

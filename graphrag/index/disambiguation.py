@@ -22,7 +22,8 @@ from graphrag.declared_aliases import Note, find_phrases, read_notes
 from graphrag.entity_types import choose_type
 from graphrag.homonyms import Homonyms, split_homonyms
 from graphrag.ids import entity_id
-from graphrag.name_decisions import Key, NameDecisions, Place
+from graphrag.name_decisions import NameDecisions
+from graphrag.name_nodes import Key, Place
 from graphrag.name_rules import PROPOSALS, RULES
 from graphrag.names import display_name, is_acronym_of, is_numeronym_of, name_key
 
@@ -31,6 +32,11 @@ CLUSTER_SCHEMA = pl.Schema(
 )
 
 
+# Relations that persons have no part in.
+THING_PREDICATES = (
+    "backed_by", "built_on", "connects_to", "depends_on", "deployed_to", "hosted_on", "powered_by", "reads_from",
+    "runs_in", "runs_on", "served_by", "stored_in", "writes_to", "written_in",
+)  # fmt: skip
 _QUALIFIER_SCHEMA = pl.Schema({"id": pl.String(), "qualifier": pl.String()})
 
 
@@ -56,6 +62,9 @@ def disambiguate_entities(
     homonyms = split_homonyms(entity_mentions, relationship_mentions)
     named = _qualify_mentions(entity_mentions, homonyms)
     keys, key_of = _read_keys(named, documents, rules)
+    things = _read_things(relationship_mentions)
+    for key in keys:
+        key.is_thing = key.key in things
     notes = read_notes(documents)
     decisions = NameDecisions(keys, homonyms.neighbours)
     decisions.apply_user_rules(rules)
@@ -112,6 +121,18 @@ def _read_keys(
     order = sorted(keys)
     position = {node: i for i, node in enumerate(order)}
     return [keys[node] for node in order], {names: position[node] for names, node in node_of.items()}
+
+
+def _read_things(relationship_mentions: pl.DataFrame) -> set[str]:
+    """Keys of names that stand at an end of a relation between things."""
+    at_both, at_object = pl.col("predicate").is_in(THING_PREDICATES), pl.col("predicate").is_in(("uses", "requires"))
+    found = pl.concat(
+        [
+            relationship_mentions.filter(at_both).select(pl.col("subject").alias("name")),
+            relationship_mentions.filter(at_both | at_object).select(pl.col("object").alias("name")),
+        ]
+    )
+    return {name_key(name) for name in found["name"].unique()}
 
 
 def _surfaces_kept_apart(rules: AliasRules) -> set[str]:
