@@ -151,7 +151,7 @@ class Rows:
                 self._append_sentence(reading, place)
                 cells[reading.sentence.column] = reading
             if kind == "cell" and place is not None:
-                if block != last_row + 1:
+                if block > last_row + 2:  # the rule under the header is a block without words
                     header = {column: cell.sentence.clean.text for column, cell in cells.items()}
                 for cell, found in row_relations(cells, header, place):
                     self._append_field(cell, found)

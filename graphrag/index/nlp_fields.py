@@ -41,9 +41,9 @@ def field_relations(reading: Reading, place: Place) -> Iterator[FieldRelation]:
     text = reading.sentence.clean.text
     if reading.sentence.kind == "heading":
         return
-    if match := LABEL.match(text):
-        predicate = predicate_of(match["label"])
-        if predicate and topic is not None:
+    match = LABEL.match(text)
+    if match and (predicate := predicate_of(match["label"])):
+        if topic is not None:
             for name in value_names(text, reading.names, match.end()):
                 yield FieldRelation(topic.surface, predicate, match["label"], name)
         return

@@ -132,8 +132,10 @@ def resolve(
         kind = TYPE_OF_HEAD.get(noun, "")
         return next((c for c in (place.section, place.topic) if c and c.type == kind and c.surface != other), None)
     for candidate in candidates:
-        if candidate.type not in NO_THINGS and candidate.surface.casefold() != other.casefold():
-            return candidate
+        if candidate.type in NO_THINGS or candidate.surface.casefold() == other.casefold():
+            continue
+        is_doubtful = candidate is place.previous and candidate.type == "unknown" and " " in candidate.surface
+        return None if is_doubtful else candidate  # two words of unknown type are a person as often as a thing
     return None
 
 

@@ -22,7 +22,14 @@ from graphrag.sentences import sentence_spans
 MAX_SENTENCE = 2_000
 CELL = regex.compile(r"(?:\\\||`[^`|]*`|\[\[[^\]]*\]\]|[^|])+")
 STOP_WORDS = frozenset(
-    "the of and to in is that for it on with as are this be by an or from at was not which have".split()
+    ("the of and to in is that for it on with as are this be by an or from at was not which have a we has").split()
+)
+OTHER_STOP_WORDS = frozenset(
+    (
+        "der die das und ist von mit für ein eine wird werden nicht den dem des auf im zu le la les est une un dans pour que "
+        "qui sur du et el los las una por con del al se di che è il per non sono een het van op niet och att som på är o os "
+        "da em não uma com w na z się jest"
+    ).split()
 )
 LATIN = regex.compile(r"\p{Latin}")
 LETTER = regex.compile(r"\p{L}")
@@ -134,5 +141,8 @@ def looks_english(text: str) -> bool:
     if not letters or len(LATIN.findall("".join(letters))) < 0.7 * len(letters):
         return False
     words = regex.findall(r"\p{L}+", text[:20_000].casefold())
-    share = sum(word in STOP_WORDS for word in words) / max(1, len(words))
+    n_stop, n_other = sum(word in STOP_WORDS for word in words), sum(word in OTHER_STOP_WORDS for word in words)
+    if n_other > n_stop:
+        return False
+    share = n_stop / max(1, len(words))
     return share >= 0.06 or (len(words) < 30 and text.isascii())
