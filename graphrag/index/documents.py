@@ -84,9 +84,10 @@ class _Reading:
         self.rows.append(
             {
                 "id": ids.document_id(path), "human_readable_id": 0,
-                "title": _one_line(title) or _one_line(_stem(path)) or path, "text": text, "text_unit_ids": [], "creation_date": creation_date, "raw_data": raw_data, "path": path,
-                "kind": kind, "content_sha256": ids.content_sha256(text), "n_tokens": self.count(text),
-                "metadata": record_files.to_json(metadata),
+                "title": _one_line(title) or _one_line(_stem(path)) or path,
+                "text": text, "text_unit_ids": [], "creation_date": creation_date, "raw_data": raw_data,
+                "path": path, "kind": kind, "content_sha256": ids.content_sha256(text),
+                "n_tokens": self.count(text), "metadata": record_files.to_json(metadata),
             }
         )  # fmt: skip
 
