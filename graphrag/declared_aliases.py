@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 import polars as pl
 import regex
 
-from graphrag.names import acronyms_of, is_acronym, is_acronym_of, is_numeronym_of, name_key
+from graphrag.names import abbreviates, name_key
 
 # Titles that many folders repeat: names of a kind of file, not of a thing.
 GENERIC_TITLES = frozenset((
@@ -114,18 +114,13 @@ def _read_bracket(
     words, inner, for_short = match.groups()
     for other in dict.fromkeys((inner.strip(_AFTER_NAME), inner.split(",")[0].strip(_AFTER_NAME))):
         if other and is_known(other) and name_key(other) != name_key(surface):
-            is_sure = bool(words or for_short) or _abbreviates(surface, other) or _abbreviates(other, surface)
+            is_sure = (
+                bool(words or for_short)
+                or abbreviates(surface, name_key(other))
+                or abbreviates(other, name_key(surface))
+            )
             return [Phrase(surface, other, words or "brackets", document_id, is_sure)]
     return []
-
-
-def _abbreviates(short: str, full: str) -> bool:
-    """Acronym, numeronym, or capitals that stand in the full form in this order: PostgreSQL (PG)."""
-    if is_acronym_of(short, name_key(full)) or is_numeronym_of(name_key(short), name_key(full)):
-        return True
-    letters = iter(name_key(full).replace(" ", ""))
-    first = name_key(full)[:1] == name_key(short)[:1]
-    return is_acronym(short) and not acronyms_of(short.split()) and first and all(c in letters for c in name_key(short))
 
 
 def _read_phrase(

@@ -194,6 +194,19 @@ def is_acronym_of(short: str, full_key: str) -> bool:
     return is_acronym(short) and name_key(short) in acronyms_of(full_key.split())
 
 
+def abbreviates(short: str, full_key: str) -> bool:
+    """Acronym of all or the last words, numeronym, or capitals that stand in the full form in order: PostgreSQL (PG).
+
+    Weaker than `is_acronym_of`: enough where the text sets the two side by side, or they are known to be one.
+    """
+    words = full_key.split()
+    tails = (" ".join(words[start:]) for start in range(max(1, len(words) - 1)))
+    if any(is_acronym_of(short, tail) for tail in tails) or is_numeronym_of(name_key(short), full_key):
+        return True
+    key, letters = name_key(short), iter(full_key.replace(" ", ""))
+    return is_acronym(short) and len(key) < len(full_key) and key[0] == full_key[0] and all(c in letters for c in key)
+
+
 def is_abbreviation(short: Name, full: Name) -> bool:
     """One name is the acronym or numeronym of the other."""
     return is_numeronym_of(short.key, full.key) or is_acronym_of(short.surface, full.key)

@@ -80,7 +80,8 @@ def are_persons(a: Name, b: Name) -> bool:
 
 def is_spelling_variant(a: str, b: str) -> bool:
     """Two words that may be one word, misspelt or inflected."""
-    if a == b or singular(a) == singular(b) or base_letters(a) == base_letters(b):
+    is_plural = singular(a) == singular(b) or ((a + "s" == b or b + "s" == a) and len(a) + len(b) > 2 * SHORT_WORD)
+    if a == b or is_plural or base_letters(a) == base_letters(b):
         return True
     shorter = min(len(a), len(b))
     if shorter <= SHORT_WORD or any(c.isdigit() for c in a + b):

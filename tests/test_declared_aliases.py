@@ -52,6 +52,7 @@ def test_notes_by_path_copies_once_and_bare_stems_are_no_casing() -> None:
         ("Web Shop also known as Kiosk sells.", "Web Shop", ("Kiosk", "also known as", True)),
         ("Web Shop, formerly Kiosk.", "Web Shop", ("Kiosk", "formerly", True)),
         ("Web Shop (Kiosk) sells.", "Web Shop", ("Kiosk", "brackets", False)),
+        ("Amazon Web Shop (WS) sells.", "Amazon Web Shop", ("WS", "brackets", True)),
         ("Web Shop (see Kiosk) sells.", "Web Shop", None),
         ("Web Shop (unknown) sells.", "Web Shop", None),
         ("Web Shop, Kiosk and WS.", "Web Shop", None),

@@ -26,6 +26,7 @@ from graphrag.vetoes import find_veto, is_spelling_variant
         ("North", "South", "opposites: north and south"),
         ("Second Tenant", "Third Tenant", "opposites: second and third"),
         ("Big boxes", "Big box", ""),
+        ("Search APIs", "Search API", ""),
         ("Redis Sentinel", "Redis Cluster", "one word differs: cluster and sentinel"),
         ("Acme Inc.", "Acme", ""),
         ("Acme Inc.", "Acme Incorporated", ""),

@@ -25,7 +25,7 @@ from graphrag.ids import entity_id
 from graphrag.name_decisions import NameDecisions
 from graphrag.name_nodes import Key, Place
 from graphrag.name_rules import PROPOSALS, RULES
-from graphrag.names import display_name, is_acronym_of, is_numeronym_of, name_key
+from graphrag.names import abbreviates, display_name, name_key, singular_key
 
 CLUSTER_SCHEMA = pl.Schema(
     {"entity_id": pl.String(), "title": pl.String(), "type": pl.String(), "surfaces": pl.List(pl.String())}
@@ -172,7 +172,7 @@ def _name_entities(decisions: NameDecisions, notes: list[Note], rules: AliasRule
 
 
 def _choose_title(keys: list[Key], user_titles: dict[str, str], note_titles: dict[str, str]) -> str:
-    """Declared, else the most frequent full form; ties by capitals, then by first place."""
+    """Declared, else the most frequent full form, in the singular; ties by capitals, then by first place."""
     for key in keys:
         if key.key in user_titles and not key.qualifier:
             return user_titles[key.key]
@@ -185,17 +185,15 @@ def _choose_title(keys: list[Key], user_titles: dict[str, str], note_titles: dic
                 counts[shown] += n
                 first[shown] = min(first.get(shown, key.first[surface]), key.first[surface])
     name_keys = {shown: name_key(shown) for shown in counts}
+    others = [*name_keys.values()] if len(counts) > 1 else []
     full = [
         shown
-        for shown in counts
-        if len(counts) == 1
-        or not any(
-            is_acronym_of(shown, other) or is_numeronym_of(name_keys[shown], other) for other in name_keys.values()
-        )
+        for shown, key in name_keys.items()
+        if not any(abbreviates(shown, other) or singular_key(shown) == other != key for other in others)
     ]
     best = min(full or counts, key=lambda s: (-counts[s], -sum(c.isupper() for c in s), first[s], s))
-    for key in sorted(keys, key=lambda key: -key.surfaces.total()):
-        declared = note_titles.get(key.key, "") if not key.qualifier else ""
+    for node in sorted(keys, key=lambda node: -node.surfaces.total()):
+        declared = note_titles.get(node.key, "") if not node.qualifier else ""
         # A heading in capitals says nothing about casing where the text writes the name otherwise.
         if declared and not (declared.isupper() and name_key(declared) == name_keys[best] and not best.isupper()):
             return declared

@@ -277,6 +277,11 @@ def test_never_beats_front_matter() -> None:
     assert run([doc], mentions, rules='[[never]]\nnames = ["Kube", "Kubernetes"]').clusters.height == 2
 
 
+def test_title_is_a_full_form_in_the_singular() -> None:
+    assert titles(names("token caches", "token caches", "token caches", "token cache")) == ["token cache"]
+    assert titles(names("AWS", "aws", "A.W.S.", "Amazon Web Services")) == ["Amazon Web Services"]
+
+
 def test_title_alone_renames() -> None:
     assert titles(names("redis", rules='[[always]]\ntitle = "REDIS"')) == ["REDIS"]
     assert titles(names("The Redis", "redis's")) == ["Redis"]
