@@ -19,15 +19,17 @@ import polars as pl
 from graphrag import nlp_parsing, tables
 from graphrag.errors import ModelError
 from graphrag.ids import row_id
+from graphrag.index.nlp_corpus import Lexicon
 from graphrag.index.nlp_fields import FieldRelation, field_relations, row_relations
 from graphrag.index.nlp_lexicon import TECHNOLOGY_PREDICATES
-from graphrag.index.nlp_names import Lexicon, Name, find_names, find_words
+from graphrag.index.nlp_names import count_names, count_words, find_names
 from graphrag.index.nlp_patterns import find_pattern_relations
 from graphrag.index.nlp_predicates import Relation
 from graphrag.index.nlp_references import Place, Reading, read_places, resolve
 from graphrag.index.nlp_relations import find_relations
 from graphrag.index.nlp_sentences import Sentence, cut_sentences
 from graphrag.index.nlp_types import find_definitions
+from graphrag.index.nlp_words import Name, find_words
 from graphrag.memo import Memo
 from graphrag.nlp_parsing import Parse
 
@@ -116,9 +118,9 @@ def _read(
     lexicon = Lexicon()
     running = [i for i, s in enumerate(sentences) if _is_running_text(s)]
     for i in running:
-        lexicon.count_words(sentences[i].clean, words[i], parses[i])
+        count_words(lexicon, sentences[i].clean, words[i], parses[i])
     for i in running:
-        lexicon.count_names(sentences[i].clean, words[i])
+        count_names(lexicon, sentences[i].clean, words[i])
     lexicon.headings.update(s.clean.text.casefold() for s in sentences if s.kind == "heading")
     lexicon.declare(known_names)
     readings = []
@@ -211,7 +213,9 @@ class Rows:
 
     def type_technologies(self) -> None:
         """A name of unknown type that other things run on or are written in is a technology."""
-        built_on = {row["object"].casefold() for row in self.relations.values() if row["predicate"] in TECHNOLOGY_PREDICATES}
+        built_on = {
+            row["object"].casefold() for row in self.relations.values() if row["predicate"] in TECHNOLOGY_PREDICATES
+        }
         for row in self.mentions.values():
             if row["type"] == "unknown" and row["surface"].casefold() in built_on:
                 row["type"] = "technology"

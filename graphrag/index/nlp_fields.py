@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import regex
 
 from graphrag.index.nlp_lexicon import FIELD_PREDICATES
-from graphrag.index.nlp_names import Name
 from graphrag.index.nlp_references import Antecedent, Place, Reading
+from graphrag.index.nlp_words import Name
 
 LABEL = regex.compile(r"(?P<label>[\p{L}][\p{L} -]{1,30}?)\s*:\s+(?=\S)")
 BETWEEN_NAMES = regex.compile(r"(?:\s|[,;/&+()–—-]|\band\b|\bthe\b|\bteam\b)*", regex.IGNORECASE)

@@ -10,33 +10,27 @@ Does not: decide which names mean the same entity (index/disambiguation.py), or 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import regex
 
+from graphrag.index.nlp_corpus import Lexicon
 from graphrag.index.nlp_lexicon import (
     CALENDAR_WORDS,
     CLOSED_WORDS,
-    COMMON_VERBS,
-    EMPTY_MODIFIERS,
     FILE_SUFFIXES,
     GENERIC_ACRONYMS,
-    INSTITUTIONS,
-    JOINERS,
     ORDINARY_WORDS,
-    TYPE_OF_HEAD,
-    TYPE_OF_LABEL,
     TYPE_OF_PREFIX,
-    TYPE_OF_PROPER_HEAD,
     UNITS,
 )
 from graphrag.index.nlp_markup import Clean
+from graphrag.index.nlp_runs import compounds, proper_runs
+from graphrag.index.nlp_spans import merge_runs, model_spans
+from graphrag.index.nlp_words import Name, Word, head_type, is_shouted
 from graphrag.nlp_parsing import Parse
 
-WORD = regex.compile(r"[\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*(?:[-.&'’][\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*)*(?:\+\+|\+|\#)?")
-POSSESSIVE = regex.compile(r"['’](?:s|S)?$")
-CAPITAL_DUE = regex.compile(r"[:.!?•|]\s*[\"'(]?$|^\s*[–—]\s|[\"(']$")
 DATE = regex.compile(r"\d{1,2}-\p{Lu}\p{Ll}{2}-\d{2,4}|\d{4}-\d\d(?:-\d\d)?")
 TICKET = regex.compile(r"[A-Z][A-Z0-9]{1,9}-\d+(?:-\d+)*")
 NUMBERED = regex.compile(r"(?:PEP|RFC|ISO|ADR|INC|CVE|RB) \d+(?:-\d+)*(?!\.?\d)")
@@ -46,8 +40,6 @@ CAMEL = regex.compile(
 HOST = regex.compile(r"[a-z]{2,}(?:-[a-z0-9]+)+-\d+")
 VERSIONED = regex.compile(r"\b\p{Ll}[\p{Ll}\d-]+ v?\d+(?:\.\d+)+\b")
 NUMERONYM = regex.compile(r"[A-Za-z]\d{1,2}[a-z]")
-VERSION = regex.compile(r"v?\d+(?:\.\d+)*(?:\.x)?|[IVX]{1,4}")
-ACRONYM = regex.compile(r"\p{Lu}[\p{Lu}\d]{1,6}s?(?:&\p{Lu}+)?")
 SNAKE = regex.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+")
 KEBAB = regex.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
 DOTTED = regex.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
@@ -65,152 +57,31 @@ PRIORITY = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
-    """A name in a clean text. `kind` is the rule that found it; `is_sure` is False where only a relation can confirm it."""
-
-    start: int
-    end: int
-    type: str
-    kind: str
-    is_sure: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word of a clean text. `is_due`: its place asks for a capital (sentence, quote, link or label begins)."""
-
-    start: int
-    end: int
-    text: str
-    tag: str = ""
-    is_due: bool = False
-
-    @property
-    def fold(self) -> str:
-        return self.text.casefold()
-
-    @property
-    def is_plain(self) -> bool:
-        """No capital or digit but at the start of it or of its parts: Redis, Post-History."""
-        return all(part[1:].islower() or len(part) == 1 for part in self.text.split("-") if part)
-
-    @property
-    def is_capital(self) -> bool:
-        return self.text[0].isupper()
+def count_words(lexicon: Lexicon, clean: Clean, words: Sequence[Word], parse: Parse | None) -> None:
+    """First pass over one sentence of running text: how its words are written, what the model takes names for."""
+    for span in model_spans(clean, parse) if parse else ():
+        lexicon.labels.setdefault(clean.text[span.start : span.end].casefold(), Counter())[span.type] += 1
+    lexicon.n_sentences += 1
+    lexicon.n_technical += bool(clean.codes or compounds(clean, words))
+    if is_shouted(words):
+        return
+    for word in words:
+        if word.text.islower():
+            lexicon.lower[word.fold] += 1
+        elif word.is_capital and not word.is_due:
+            lexicon.upper[word.fold] += 1
 
 
-@dataclass
-class Lexicon:
-    """What the corpus shows: how words and names are written in running text.
-
-    headings: folded headings. lower, upper: words in lower case, and with a capital where none is due. names: folded capitalised names.
-    compounds: folded lower-case compounds. known: folded words of declared names -> (surface words, type).
-    """
-
-    known: dict[str, list[tuple[tuple[str, ...], str, bool]]] = field(default_factory=dict)
-    known_folds: set[str] = field(default_factory=set)
-    lower: Counter[str] = field(default_factory=Counter)
-    upper: Counter[str] = field(default_factory=Counter)
-    names: Counter[str] = field(default_factory=Counter)
-    compounds: Counter[str] = field(default_factory=Counter)
-    headings: Counter[str] = field(default_factory=Counter)
-    labels: dict[str, Counter[str]] = field(default_factory=dict)
-    n_sentences: int = 0
-    n_technical: int = 0
-    joined: dict[str, str] = field(default_factory=dict)
-
-    def model_type(self, text: str) -> str:
-        """The type that most of the model's spans of this name have, if they are most of its places too.
-
-        The model knows newspapers: where a corpus is technical it takes tools for companies, people and countries, so
-        there only names of several plain words are believed to be persons, and one word is believed nothing.
-        """
-        fold = text.casefold()
-        votes = self.labels.get(fold)
-        if not votes:
-            return ""
-        kind, count = min(votes.items(), key=lambda item: (-item[1], item[0]))
-        total = max(votes.total(), self.names[fold])
-        is_plain = all(part[:1].isupper() and part[1:].replace("-", "").isalpha() and not part.isupper() for part in text.split())
-        if self.is_technical and (" " not in text or not is_plain):
-            return kind if kind == "location" and count >= 0.8 * total and is_plain and total > 1 else ""
-        if kind == "person":
-            return kind if is_plain and count >= 0.6 * total and (" " in text or count > 1) else ""
-        return kind if 2 * count >= total else ""
-
-    @property
-    def is_technical(self) -> bool:
-        """One sentence in eight has inline code or a technical compound."""
-        return self.n_technical * 8 > self.n_sentences
-
-    def count_words(self, clean: Clean, words: Sequence[Word], parse: Parse | None) -> None:
-        """First pass over one sentence of running text: how its words are written, what the model takes names for."""
-        for span in model_spans(clean, parse) if parse else ():
-            self.labels.setdefault(clean.text[span.start : span.end].casefold(), Counter())[span.type] += 1
-        self.n_sentences += 1
-        self.n_technical += bool(clean.codes or compounds(clean, words))
-        if is_shouted(words):
-            return
-        for word in words:
-            if word.text.islower():
-                self.lower[word.fold] += 1
-            elif word.is_capital and not word.is_due:
-                self.upper[word.fold] += 1
-
-    def count_names(self, clean: Clean, words: Sequence[Word]) -> None:
-        """Second pass: which runs of capitals, compounds, and names across "and" the corpus has."""
-        if is_shouted(words):
-            return
-        for name in proper_runs(clean, words, self, first_pass=True):
-            if name.is_sure:
-                self.names[clean.text[name.start : name.end].casefold()] += 1
-        for name in compounds(clean, words):
-            self.compounds[clean.text[name.start : name.end].casefold()] += 1
-        self.joined |= {name: head_type(name) or "unknown" for name in find_joined_names(clean, words)}
-
-    def declare(self, names: Mapping[str, str]) -> None:
-        for surface, kind in sorted({**self.joined, **names}.items()):
-            parts = tuple(word.text for word in find_words(surface))
-            fold = " ".join(parts).casefold()
-            if not parts or (len(parts) == 1 and (fold in ORDINARY_WORDS or len(fold) < 2)):
-                continue
-            self.known_folds.add(fold)
-            self.known.setdefault(parts[0].casefold(), []).append((parts, kind, True))
-        for entries in self.known.values():
-            entries.sort(key=lambda entry: (-len(entry[0]), entry[0]))
-
-    def is_common(self, fold: str) -> bool:
-        """A word that the corpus writes small far more often: a label or a heading's capital makes it no name."""
-        return self.lower[fold] >= 5 and self.lower[fold] >= 2 * self.upper[fold] and fold not in self.known_folds
-
-    def is_name(self, fold: str) -> bool:
-        return fold in self.known_folds or self.names[fold] > 0
-
-
-def find_words(text: str, parse: Parse | None = None, opens: Sequence[int] = ()) -> list[Word]:
-    """The words of a text, with the tag of the last token of each where there is a parse.
-
-    opens: offsets where a link, a label or bold text begins.
-    """
-    words: list[Word] = []
-    position = 0
-    for match in WORD.finditer(text):
-        start, end, value = match.start(), match.end(), match[0]
-        if (possessive := POSSESSIVE.search(value)) and value.casefold() not in {"let's", "let’s"}:
-            end -= len(possessive[0])
-            value = value[: possessive.start()]
-        tag = ""
-        if parse:
-            while position < len(parse.ends) and parse.ends[position] < end:
-                position += 1
-            if position < len(parse.tags) and parse.starts[position] < end:
-                tag = parse.tags[position]
-        if value:
-            gap = text[words[-1].end : start] if words else ""
-            is_due = not words or start in opens or CAPITAL_DUE.search(gap) is not None
-            words.append(Word(start, end, value, tag, is_due))
-    return words
+def count_names(lexicon: Lexicon, clean: Clean, words: Sequence[Word]) -> None:
+    """Second pass: which runs of capitals, compounds, and names across "and" the corpus has."""
+    if is_shouted(words):
+        return
+    for name in proper_runs(clean, words, lexicon, first_pass=True):
+        if name.is_sure:
+            lexicon.names[clean.text[name.start : name.end].casefold()] += 1
+    for name in compounds(clean, words):
+        lexicon.compounds[clean.text[name.start : name.end].casefold()] += 1
+    lexicon.joined |= {name: head_type(name) or "unknown" for name in find_joined_names(clean, words)}
 
 
 def find_joined_names(clean: Clean, words: Sequence[Word]) -> list[str]:
@@ -322,255 +193,6 @@ def is_code_name(text: str) -> bool:
     )
 
 
-def proper_runs(clean: Clean, words: Sequence[Word], lexicon: Lexicon, *, first_pass: bool = False) -> list[Name]:
-    """Runs of capitalised words, joined by "of the" where both sides are capitals, with a number or head noun after them."""
-    found, position, text = [], 0, clean.text
-    while position < len(words):
-        if not starts_run(text, words, position, lexicon):
-            position += 1
-            continue
-        last = position
-        while last + 1 < len(words) and text[words[last].end : words[last + 1].start] in {" ", " & "}:
-            step = run_step(text, words, last, lexicon)
-            if not step:
-                break
-            last += step
-        start, end = words[position].start, words[last].end
-        kind = "acronym" if last == position and ACRONYM.fullmatch(words[last].text) else "proper"
-        following = words[last + 1] if last + 1 < len(words) and text[end : words[last + 1].start] == " " else None
-        type_hint = ""
-        if (
-            following
-            and following.text.islower()
-            and following.fold in TYPE_OF_HEAD
-            and following.tag[:2] in {"NN", ""}
-        ):
-            type_hint = TYPE_OF_HEAD[following.fold]
-            longer = text[start : following.end].casefold()
-            alone = text[start:end].casefold()
-            if not first_pass and (lexicon.is_name(longer) or not lexicon.is_name(alone)):
-                end = following.end
-                last += 1
-        is_longer = last > position and not all(VERSION.fullmatch(word.text) for word in words[position + 1 : last + 1])
-        is_cell = is_longer or (start == 0 and end == len(text) and last > position)  # all of a table cell: "Debian 9"
-        is_proven = is_cell or not words[position].is_due or not words[position].is_plain
-        fold = words[position].fold
-        is_sure = is_proven or lexicon.upper[fold] > 0 or (not first_pass and lexicon.is_name(fold))
-        found.append(Name(start, end, head_type(text[start:end]) or type_hint or "unknown", kind, is_sure))
-        position = last + 1
-    if first_pass:  # what stands before a lower-case head is no proof that it stands alone
-        found = [name for name in found if not followed_by_head(text, words, name.end)]
-    return found
-
-
-def followed_by_head(text: str, words: Sequence[Word], end: int) -> bool:
-    return any(word.start == end + 1 and word.text.islower() and word.fold in TYPE_OF_HEAD for word in words)
-
-
-def starts_run(text: str, words: Sequence[Word], position: int, lexicon: Lexicon) -> bool:
-    """Is this capital the start of a name? Where a capital is due anyway, the corpus and the tagger decide."""
-    word = words[position]
-    following = (
-        words[position + 1] if position + 1 < len(words) and text[word.end : words[position + 1].start] == " " else None
-    )
-    leads = following is not None and following.is_capital and following.fold not in ORDINARY_WORDS
-    if not word.is_capital or (len(word.text) == 1 and not leads) or word.fold in CLOSED_WORDS:
-        return False
-    if word.fold in CALENDAR_WORDS:
-        return leads and not word.is_due
-    is_mid = not word.is_due
-    if leads and following is not None and lexicon.is_name(f"{word.fold} {following.fold}"):
-        return True
-    if word.fold in ORDINARY_WORDS:
-        if not is_mid:
-            return (
-                leads and word.tag == "NNP" and lexicon.names[f"{word.fold} {following.fold if following else ''}"] > 0
-            )
-        return leads or (word.tag == "NNP" and text[word.start - 1 : word.start] == " ")
-    if not leads and word.is_plain and lexicon.is_common(word.fold):
-        return False
-    if is_mid:
-        return word.tag not in {"PRP", "DT", "IN", "CC", "MD", "WDT", "WP", "WRB"}
-    if not word.is_plain:
-        return True
-    lower, upper = lexicon.lower[word.fold], lexicon.upper[word.fold]
-    if lower or upper:
-        return upper >= lower
-    if following is not None and VERSION.fullmatch(following.text):
-        return word.tag[:2] in {"NN", ""} and not word.fold.endswith("ly")
-    if leads:
-        return (word.tag[:2] in {"NN", "JJ", ""} or word.tag in {"VBG", "VBN"}) and not word.fold.endswith("ly")
-    return word.tag in {"NNP", "NNPS", ""} and not (word.tag == "" and len(word.text) < 4)
-
-
-def run_step(text: str, words: Sequence[Word], last: int, lexicon: Lexicon) -> int:
-    """How many words the run may take after `last`: 0 if it ends there."""
-    if text[words[last].end : words[last].end + 1] == "'":
-        return 0
-    following = words[last + 1]
-    if following.is_capital:
-        if (VERSION.fullmatch(following.text) and not following.text.isdigit()) or following.fold not in ORDINARY_WORDS or following.text.isupper():
-            return 1
-        return 1 if last + 2 < len(words) and words[last + 2].is_capital and following.fold not in {"i"} else 0
-    if VERSION.fullmatch(following.text) and not regex.fullmatch(r"[12]\d{3}", following.text):
-        after = (
-            words[last + 2] if last + 2 < len(words) and text[following.end : words[last + 2].start] == " " else None
-        )
-        is_count = after is not None and after.tag in {"NNS", "NN"} and not regex.search(r"[.v]", following.text)
-        is_count = is_count and after is not None and after.fold.removesuffix("s") not in COMMON_VERBS
-        return 0 if is_count else 1
-    if following.fold in JOINERS and words[last].text.isalpha():
-        for skip in (2, 3):
-            if last + skip >= len(words):
-                return 0
-            word = words[last + skip]
-            if word.is_capital and word.fold not in ORDINARY_WORDS:
-                span = text[words[last].start : word.end]
-                # "Head of Redis", "runbook for X": only what the corpus or an organisation's head noun joins
-                return skip if following.fold not in {"for", "the"} and is_plain_gap(span) else 0
-            if word.fold not in JOINERS:
-                return 0
-    return 0
-
-
-def is_plain_gap(span: str) -> bool:
-    return regex.fullmatch(r"[\p{L}\p{M}' -]+", span) is not None
-
-
-def model_spans(clean: Clean, parse: Parse) -> list[Name]:
-    """The spans of the NER model without articles, possessives and quotes; only those with a capital or digit-letter mix."""
-    found = []
-    for first, last, label in parse.entities:
-        if label not in TYPE_OF_LABEL:
-            continue
-        while first < last and (
-            parse.tags[first] in {"DT", "PRP$", "``", "''", "POS", ":", "HYPH", "-LRB-", "NFP", ",", "SYM"}
-        ):
-            first += 1
-        while last > first and parse.tags[last - 1] in {
-            "POS",
-            "''",
-            "``",
-            ".",
-            ",",
-            ":",
-            "-RRB-",
-            "HYPH",
-            "NFP",
-            "_SP",
-            "CC",
-            "IN",
-            "SYM",
-        }:
-            last -= 1
-        if first == last:
-            continue
-        start, end = parse.starts[first], parse.ends[last - 1]
-        text = clean.text[start:end]
-        if not any(c.isupper() for c in text) or regex.search(r"[\n|\"()\[\]{}<>=:;!?*/\\]|, ", text):
-            continue
-        found.append(Name(start, end, TYPE_OF_LABEL[label], "ner"))
-    return found
-
-
-def merge_runs(clean: Clean, runs: list[Name], spans: list[Name], lexicon: Lexicon) -> list[Name]:
-    """Runs, cut and typed by the model's spans; a span that no run touches, or that rightly widens runs, is kept too."""
-    found: list[Name] = []
-    fitted: list[Name] = []
-    for run in runs:
-        start, end = fit_run(clean, run, spans, lexicon)
-        text = clean.text[start:end]
-        same = [span for span in spans if span.start < end and start < span.end]
-        kind = run.type if (start, end) == (run.start, run.end) else head_type(text) or "unknown"
-        if same and (kind == "unknown" or not lexicon.is_technical):
-            exact = [span.type for span in same if (span.start, span.end) == (start, end)]
-            kind = exact[0] if exact and not lexicon.is_technical else lexicon.model_type(text) or kind
-        fitted.append(replace(run, start=start, end=end, type=kind, is_sure=run.is_sure or bool(same)))
-    for span in spans:
-        text = clean.text[span.start : span.end]
-        touching = [run for run in fitted if span.start < run.end and run.start < span.end]
-        if text.split()[0].casefold() in ORDINARY_WORDS | CLOSED_WORDS and not is_quoted(clean.text, span):
-            continue
-        if is_widely_name(text, lexicon) if not touching else widens(clean.text, span, touching):
-            kind = span.type if not lexicon.is_technical else lexicon.model_type(text) or "unknown"
-            found.append(replace(span, type=head_type(text) or kind if lexicon.is_technical else kind))
-    return fitted + found
-
-
-def fit_run(clean: Clean, run: Name, spans: Sequence[Name], lexicon: Lexicon) -> tuple[int, int]:
-    """A run without the title before a person, or the office before a place: "Prime Minister of Siam" -> Siam."""
-    text = clean.text[run.start : run.end]
-    if head_type(text) or lexicon.names[text.casefold()] > 1 or lexicon.is_technical:
-        return run.start, run.end
-    for span in spans:
-        if span.end != run.end or span.start <= run.start:
-            continue
-        before = clean.text[run.start : span.start]
-        is_person = span.type == "person" and " " in clean.text[span.start : span.end]
-        is_place = span.type in {"location", "group"} and regex.search(r" of (?:the )?$", before) is not None
-        if is_person or (is_place and before.split(" of ")[0].split()[-1].casefold() not in INSTITUTIONS):
-            return span.start, span.end
-    return run.start, run.end
-
-
-def is_quoted(text: str, span: Name) -> bool:
-    return text[: span.start].rstrip()[-1:] == '"' and text[span.end :].lstrip()[:1] == '"'
-
-
-def widens(text: str, span: Name, touching: Sequence[Name]) -> bool:
-    """May a span of the model stand for the runs it touches? A longer name, a person's initials, a quoted title."""
-    if not all(span.start <= run.start and run.end <= span.end for run in touching):
-        return False
-    gaps = [text[a.end : b.start] for a, b in zip(touching, touching[1:], strict=False)]
-    if is_quoted(text, span):
-        return True
-    if span.type == "person" and all(regex.fullmatch(r"\.? |\.|\.? (?:bin|al|el|ibn|ben|ter|du|das) ", gap) for gap in gaps):
-        return not any(run.type in TYPE_OF_HEAD.values() for run in touching)
-    return len(touching) == 1 and not regex.search(r"\. ", text[span.start : span.end]) and touching[0].type not in TYPE_OF_HEAD.values()
-
-
-def is_widely_name(text: str, lexicon: Lexicon) -> bool:
-    """A span that only the NER model saw: several words, or one that the corpus does not write small."""
-    if " " in text:
-        return True
-    fold = text.casefold()
-    if lexicon.is_common(fold):
-        return False
-    return (lexicon.upper[fold] > 0 and lexicon.upper[fold] >= lexicon.lower[fold]) or not all(part[1:].islower() for part in text.split("-"))
-
-
-def compounds(clean: Clean, words: Sequence[Word]) -> list[Name]:
-    """Lower-case noun compounds under a technical head noun: token cache, user database, login flow."""
-    found, text = [], clean.text
-    for position, word in enumerate(words):
-        if word.fold not in TYPE_OF_HEAD or not word.text.islower() or word.tag[:2] not in {"NN", ""}:
-            continue
-        if position + 1 < len(words) and text[word.end : words[position + 1].start] == " ":
-            following = words[position + 1]
-            if following.fold in TYPE_OF_HEAD and following.tag[:2] == "NN":
-                continue
-        first = position
-        while first > 0 and position - first < 3 and text[words[first - 1].end : words[first].start] == " ":
-            modifier = words[first - 1]
-            if not is_naming_modifier(modifier) or text[modifier.start - 1 : modifier.start] in {"-", "/", "."}:
-                break
-            first -= 1
-        while first < position and words[first].fold in EMPTY_MODIFIERS:
-            first += 1
-        if first == position:
-            continue
-        found.append(Name(words[first].start, word.end, TYPE_OF_HEAD[word.fold], "compound", is_sure=False))
-    return found
-
-
-def is_naming_modifier(word: Word) -> bool:
-    if not word.text[0].islower() or word.fold in EMPTY_MODIFIERS or "'" in word.text or word.fold in ORDINARY_WORDS:
-        return False
-    if word.tag:
-        return word.tag in {"NN", "NNP", "NNS", "JJ", "VBG"}
-    return word.text.isalpha() and not word.text.endswith(("ed", "ly", "s"))
-
-
 def with_corpus_evidence(name: Name, clean: Clean, lexicon: Lexicon) -> Name:
     fold = clean.text[name.start : name.end].casefold()
     return replace(name, is_sure=lexicon.is_name(fold) or lexicon.compounds[fold] >= 3)
@@ -594,24 +216,6 @@ def expansions(clean: Clean, words: Sequence[Word]) -> list[Name]:
             phrase = clean.text[full[0].start : full[-1].end]
             found.append(Name(full[0].start, full[-1].end, head_type(phrase) or "unknown", "compound"))
     return found
-
-
-def head_type(text: str) -> str:
-    """The type that the last word of a name gives it, also the last hump of CamelCase; empty if none."""
-    parts = regex.sub(r"(\p{Ll})(\p{Lu})", r"\1 \2", text)
-    pieces = [piece for piece in regex.split(r"[\s_./-]+", parts) if piece]
-    is_counted = False
-    while len(pieces) > 1 and (VERSION.fullmatch(pieces[-1]) or len(pieces[-1]) == 1):
-        pieces.pop()
-        is_counted = True  # "Team B", "Host 7": one of several, so the head may stand alone
-    if len(pieces) < 2 and not is_counted:
-        return ""
-    head = pieces[-1].casefold()
-    return TYPE_OF_HEAD.get(head) or TYPE_OF_PROPER_HEAD.get(head) or ""
-
-
-def is_shouted(words: Sequence[Word]) -> bool:
-    return len(words) >= 4 and sum(word.text.isupper() for word in words) > 0.6 * len(words)
 
 
 def is_junk(text: str, kind: str, lexicon: Lexicon) -> bool:

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import regex
 
 from graphrag.index.nlp_lexicon import COMMON_VERBS, IRREGULAR_FORMS
-from graphrag.index.nlp_names import Name
 from graphrag.index.nlp_predicates import Relation, is_confirmed, is_excluded, normalise_predicate, third_person
+from graphrag.index.nlp_words import Name
 
 ADVERB = r"(?:also|now|still|currently|directly|only|then|mostly|both|all|just|always|usually|mainly|again|simply|then|normally)"
 PREPOSITION = r"(?:on|upon|to|from|by|with|into|onto|in|inside|through|via|behind|against|for|at|of|over)"
@@ -39,7 +39,9 @@ UNREAL_BEFORE = regex.compile(
     r"did|does|do|at first|initially|originally|previously|formerly|imagine|suppose|assume|assuming|proposed?|plans?|wants?|lest|doubts?|denies|deny|unlikely)\b[^.;:]*$",
     regex.IGNORECASE,
 )
-FINITE_AFTER = regex.compile(r"(?: [\p{L}-]+)?,? (?:is|are|was|were|has|have|had|should|must|can|could|will|would|may|might|do|does|did|need|needs)\b")
+FINITE_AFTER = regex.compile(
+    r"(?: [\p{L}-]+)?,? (?:is|are|was|were|has|have|had|should|must|can|could|will|would|may|might|do|does|did|need|needs)\b"
+)
 UNTIL = regex.compile(r"^[^.;:]*\b(?:until|till)\b")
 UNDER_PREPOSITION = regex.compile(
     r"\b(?:of|in|for|from|with|on|to|by|at|between|about)(?: the| a| an| our)? $", regex.IGNORECASE
@@ -144,7 +146,7 @@ def _verb_phrase(
         link = match["link"] or ""
         if is_passive:
             is_reduced = link.strip() == "," and form is not None and form.is_participle and match["prep"] == "by"
-            known = form is not None and form.is_participle or match["verb"].endswith("ed")
+            known = (form is not None and form.is_participle) or match["verb"].endswith("ed")
             if not known or not (
                 has_auxiliary or is_reduced or (match["prep"] == "by" and form and form.is_participle)
             ):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import regex
 
 from graphrag.index.nlp_lexicon import CARRYING_PREDICATES, PREDICATE_SYNONYMS, STRONG_PREDICATES
-from graphrag.index.nlp_names import Name
+from graphrag.index.nlp_words import Name
 
 IRREGULAR_THIRD = {"be": "is", "have": "has", "do": "does", "go": "goes"}
 EXCLUDED_BEFORE = regex.compile(

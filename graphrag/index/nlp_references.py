@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 import regex
 
 from graphrag.index.nlp_lexicon import TYPE_OF_HEAD
-from graphrag.index.nlp_names import Name
 from graphrag.index.nlp_predicates import Relation
 from graphrag.index.nlp_relations import clause_subjects
 from graphrag.index.nlp_sentences import Sentence
 from graphrag.index.nlp_types import Definition
+from graphrag.index.nlp_words import Name
 from graphrag.nlp_parsing import Parse
 
 NO_THINGS = frozenset({"person", "team", "organization", "group"})

@@ -30,7 +30,6 @@ from graphrag.index.nlp_lexicon import (
     UNREAL_MARKS,
     UNREAL_VERBS,
 )
-from graphrag.index.nlp_names import Name
 from graphrag.index.nlp_patterns import find_pattern_relations
 from graphrag.index.nlp_predicates import (
     Relation,
@@ -40,34 +39,110 @@ from graphrag.index.nlp_predicates import (
     normalise_predicate,
     third_person,
 )
+from graphrag.index.nlp_words import Name
 from graphrag.nlp_parsing import Parse
 
 PREPOSITIONS = frozenset(
-    "on upon to from by with into onto in inside through via behind against for at of as under over within between around".split()
+    [
+        "on",
+        "upon",
+        "to",
+        "from",
+        "by",
+        "with",
+        "into",
+        "onto",
+        "in",
+        "inside",
+        "through",
+        "via",
+        "behind",
+        "against",
+        "for",
+        "at",
+        "of",
+        "as",
+        "under",
+        "over",
+        "within",
+        "between",
+        "around",
+    ]
 )
-PAST_ADVERBS = frozenset("longer previously formerly originally historically initially never no".split())
+PAST_ADVERBS = frozenset(["longer", "previously", "formerly", "originally", "historically", "initially", "never", "no"])
 UNREAL_OPENING = regex.compile(
     r"\b(?:at first|initially|originally|in the past|under (?:that|this) proposal)\b", regex.IGNORECASE
 )
-PARTICLES = frozenset("up down out off over back away".split())
+PARTICLES = frozenset(["up", "down", "out", "off", "over", "back", "away"])
 OWNER_NOUNS = {
     "owner": "owned_by", "maintainer": "maintained_by", "lead": "led_by", "leader": "led_by", "manager": "managed_by",
 }  # fmt: skip
 # "the Redis instance" means Redis; "Redis topics" does not.
 TRANSPARENT_HEADS = frozenset(
-    "instance deployment installation cluster service server database cache app application team queue broker".split()
+    [
+        "instance",
+        "deployment",
+        "installation",
+        "cluster",
+        "service",
+        "server",
+        "database",
+        "cache",
+        "app",
+        "application",
+        "team",
+        "queue",
+        "broker",
+    ]
 )
 # A break in the line between the ends: they belong to different statements.
 BREAK = regex.compile(r" [—–·|→] |\n\n")
 MAX_DEPTH = 6
 PARTITIVES = frozenset(
-    "most all part some half much many one two each any none both several set group list source rest copy".split()
+    [
+        "most",
+        "all",
+        "part",
+        "some",
+        "half",
+        "much",
+        "many",
+        "one",
+        "two",
+        "each",
+        "any",
+        "none",
+        "both",
+        "several",
+        "set",
+        "group",
+        "list",
+        "source",
+        "rest",
+        "copy",
+    ]
 )
-PLACE_NOUNS = frozenset("front top".split())
-PLACE_PREPOSITIONS = frozenset("in on behind inside under from with within".split())
-NOUN_PREPOSITIONS = frozenset("to from into on onto via through with against".split())
-PLACING_VERBS = frozenset("store keep hold save cache host put place write record persist publish register".split())
-TIME_NOUNS = frozenset("day week month year hour minute time night morning".split())
+PLACE_NOUNS = frozenset(["front", "top"])
+PLACE_PREPOSITIONS = frozenset(["in", "on", "behind", "inside", "under", "from", "with", "within"])
+NOUN_PREPOSITIONS = frozenset(["to", "from", "into", "on", "onto", "via", "through", "with", "against"])
+PLACING_VERBS = frozenset(
+    [
+        "store",
+        "keep",
+        "hold",
+        "save",
+        "cache",
+        "host",
+        "put",
+        "place",
+        "write",
+        "record",
+        "persist",
+        "publish",
+        "register",
+    ]
+)
+TIME_NOUNS = frozenset(["day", "week", "month", "year", "hour", "minute", "time", "night", "morning"])
 
 
 class Argument(NamedTuple):
@@ -205,7 +280,10 @@ class SentenceReader:
         if ";" in between and dep != "conj":
             return []
         if dep == "acl" and tags[verb] in {"VBN", "VBG", "VBD"}:
-            is_means = self.parse.lemmas[verb] == "use" and deps[head] in {"dobj", "pobj"}  # "open it using X": not of it
+            is_means = self.parse.lemmas[verb] == "use" and deps[head] in {
+                "dobj",
+                "pobj",
+            }  # "open it using X": not of it
             return [] if is_means else [head]
         is_shared = (
             dep == "conj"
@@ -241,7 +319,7 @@ class SentenceReader:
                 if (child not in self.name_of or self.words[child].islower()) and not is_light:
                     yield from self.noun_prepositions(child, verb, antecedent)
             elif deps[child] in {"prep", "agent", "dative"} and not (
-                has_object and (is_light or self.words[child] == "for") or (passive and self.words[child] == "for")
+                (has_object and (is_light or self.words[child] == "for")) or (passive and self.words[child] == "for")
             ):
                 yield from self.preposition_objects((child,), antecedent)
         owns_subject = any(
@@ -495,7 +573,11 @@ class SentenceReader:
             )
             if not is_first or not self.is_singular_subject(token):
                 return None
-        elif predicate not in CARRYING_PREDICATES or self.parse.tags[token] == "NNS" or self.text[start - 1 : start] == "-":
+        elif (
+            predicate not in CARRYING_PREDICATES
+            or self.parse.tags[token] == "NNS"
+            or self.text[start - 1 : start] == "-"
+        ):
             return None
         kind = TYPE_OF_HEAD.get(self.words[token], "unknown")
         return Name(start, end, kind, "end", is_sure=False)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import regex
 
 from graphrag.index.nlp_lexicon import TYPE_OF_NOUN
-from graphrag.index.nlp_names import Name
+from graphrag.index.nlp_words import Name
 from graphrag.nlp_parsing import Parse
 
 DEFINITION = regex.compile(
@@ -63,4 +63,7 @@ def _from_parse(text: str, parse: Parse, names: Sequence[Name]) -> Iterator[tupl
             if parse.deps[subject] == "nsubj" and parse.heads[subject] == head:
                 for name in names:
                     if name.start < parse.ends[subject] and parse.starts[subject] < name.end:
-                        yield name, Definition(TYPE_OF_NOUN.get(parse.lemmas[token].casefold(), ""), text[:MAX_DESCRIPTION])
+                        yield (
+                            name,
+                            Definition(TYPE_OF_NOUN.get(parse.lemmas[token].casefold(), ""), text[:MAX_DESCRIPTION]),
+                        )
