@@ -49,7 +49,7 @@ def _append_prose(spans: list[tuple[int, int]], text: str, start: int, end: int)
         part = text[part_start:part_end]
         merged: list[tuple[int, int]] = []
         for a, b in nupunkt.sent_spans(part):
-            if merged and _NEVER_LAST.search(part[merged[-1][0] : merged[-1][1]].rstrip()[-12:]):
+            if merged and (not part[a - 1].isspace() or _NEVER_LAST.search(part[merged[-1][0] : a].rstrip()[-12:])):
                 merged[-1] = (merged[-1][0], b)
             else:
                 merged.append((a, b))

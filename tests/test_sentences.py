@@ -36,6 +36,7 @@ CASES = [
     ('"Really?" he said. Yes!', ['"Really?" he said.', "Yes!"]),
     ("Owner: Ana\nStatus: done", ["Owner: Ana", "Status: done"]),
     ("Wrapped in\n1984. It went on.", ["Wrapped in\n1984.", "It went on."]),
+    ("Text ![img](b.png) more.", ["Text ![img](b.png) more."]),
     ("---\n\nText", ["Text"]),
 ]
 

@@ -455,6 +455,30 @@ def test_result_does_not_depend_on_the_folder_or_times(tmp_path: Path) -> None:
     assert one.documents.schema == tables.DOCUMENTS.schema
 
 
+def test_languages_are_titled_as_written(tmp_path: Path) -> None:
+    titles = ["القاهرة", "ירושלים", "กรุงเทพ", "दिल्ली", "東京", "Москва", "🚀"]
+    found = read(write(tmp_path, {f"{k}.md": f"# {title}\n\ntext" for k, title in enumerate(titles)}))
+    assert found.documents["title"].to_list() == titles
+
+
+def test_office_formats_come_in_as_documents(tmp_path: Path) -> None:
+    pytest.importorskip("kreuzberg")
+    docx = pytest.importorskip("docx")
+    document = docx.Document()
+    document.add_heading("Runbook", 1)
+    document.add_paragraph("Auth Service depends on Redis.")
+    document.save(tmp_path / "a.docx")
+    docx.Document().save(tmp_path / "blank.docx")
+    write(tmp_path, {"b.pdf": b"%PDF-1.4 junk", "c.xlsx": b"PK\x03\x04 junk"})
+    found = read(tmp_path)
+    assert found.documents.select("path", "title", "kind", "text").rows() == [
+        ("a.docx", "Runbook", "docx", "# Runbook\n\nAuth Service depends on Redis.\n")
+    ]
+    assert reasons(found) == [
+        ("b.pdf", "unreadable_file"), ("blank.docx", "empty_document"), ("c.xlsx", "unreadable_file"),
+    ]  # fmt: skip
+
+
 def test_office_formats_need_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("graphrag.office.find_spec", lambda _: None)
     found = read(write(tmp_path, {"a.pdf": b"%PDF-1.4 ...", "a.md": "a"}))

@@ -149,6 +149,7 @@ NO_SPACES = [
     ("one line of words", "redis depends on disk " * 2_000),
     ("stops", "." * 20_000),
     ("one grapheme", "e" + "\u0301" * 5_000),
+    ("headings only", "# a\n\n" * 5_000),
 ]
 
 
