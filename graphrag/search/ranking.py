@@ -40,7 +40,8 @@ _STOP_WORDS = """
     this those through to too under until up upon us very want was we were what when where whether which while who
     whom whose why will with would yes you your yours explain describe happen happens happened s t don doesn isn
 """
-STOP_WORDS = frozenset(_STOP_WORDS.split())
+# As written and as search terms, whose plurals are folded ("does" is the term "doe").
+STOP_WORDS = frozenset(_STOP_WORDS.split()) | frozenset(split_search_terms(_STOP_WORDS))
 
 
 @dataclass(frozen=True)
