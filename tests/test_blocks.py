@@ -33,6 +33,8 @@ CASES: list[tuple[str, str, list[str]]] = [
     ("txt", "CHAPTER IV\n\nChapter and verse", ["heading", "paragraph"]),
     ("txt", "CHAPTER I. The Start\nof it", ["heading", "paragraph"]),
     ("md", "CHAPTER IV", ["paragraph"]),
+    ("md", "text\n[a]: /b\n[Note]: prose here", ["paragraph", "reference", "paragraph"]),
+    ("rst", ".. _PEP 8: https://x.y\n\n.. note:: text", ["reference", "paragraph"]),
     ("", "> quote\n> more", ["paragraph"]),
 ]  # fmt: skip
 

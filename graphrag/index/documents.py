@@ -41,7 +41,7 @@ KINDS = {
     "canvas": "canvas", "adoc": "adoc", "asciidoc": "adoc", "org": "org",
     **{suffix: suffix for suffix in office.MIME_TYPES},
 }  # fmt: skip
-RECORD_KINDS = ("csv", "json", "jsonl", "parquet")
+TEMPLATE_SUFFIXES = frozenset({"erb", "j2", "jinja", "jinja2", "tmpl", "liquid", "hbs", "mustache"})
 DATE_NAMES = ("creation_date", "date", "created", "created_at", "published", "published_at", "datecreated", "timestamp")
 MAX_TITLE = 300
 _GENERATED = re.compile(r"# [^\n]+\n\n\d+ notes · \d+ links · \d+ unresolved · sha256 [0-9a-f]{12}\n")
@@ -131,7 +131,7 @@ def read_documents(
 
 
 def _read_file(file: File, reading: _Reading) -> None:
-    suffix = file.path.rpartition("/")[2].rpartition(".")[2].casefold() if "." in file.path.rpartition("/")[2] else ""
+    suffix = _suffix(file.path)
     kind = KINDS.get(suffix, "txt")
     if file.n_bytes > reading.max_bytes:
         detail = f"{file.n_bytes / 1e6:.1f} MB is over input.max_file_mb = {reading.max_bytes / 1e6:g}"
@@ -153,6 +153,14 @@ def _read_file(file: File, reading: _Reading) -> None:
         reading.fail(file.path, "binary_content", "a picture, program or archive, not text")
     else:
         _read_text(file.path, kind, suffix, decode_text(data), reading)
+
+
+def _suffix(path: str) -> str:
+    """The last suffix in lower case without its dot; of a template (index.html.md.erb) that of what it makes."""
+    suffixes = path.rpartition("/")[2].casefold().split(".")[1:]
+    while len(suffixes) > 1 and suffixes[-1] in TEMPLATE_SUFFIXES:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
 
 
 def _read_text(path: str, kind: str, suffix: str, decoded: Decoded, reading: _Reading) -> None:

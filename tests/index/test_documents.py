@@ -402,6 +402,7 @@ def test_bad_front_matter_is_a_warning_in_metadata(tmp_path: Path) -> None:
         ("a.md", "## Only top\n\ntext\n\n### Sub", "Only top", "md"),
         ("index.html.md", "text", "index", "md"),
         ("a.b.md", "text", "a.b", "md"),
+        ("page.html.md.erb", "# Page\n\ntext", "Page", "md"),
         ("Release v1.2", "text", "Release v1.2", "txt"),
         ("a.log", "text", "a", "txt"),
         ("a.rst", "PEP: 600\nTitle: Wheels\n\nText\n====\n", "Wheels", "rst"),
