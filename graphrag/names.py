@@ -28,6 +28,7 @@ _SEPARATORS = regex.compile(r"[\p{Pd}_\s]+")
 _DOTTED_ACRONYM = regex.compile(r"(?<![\p{L}\d])\p{L}(?:\.\p{L})+\.?(?![\p{L}\d])")
 _INNER_DOT = regex.compile(r"(?<=[\p{L}\d])\.(?=\p{L})")
 _WORD_END = regex.compile(r"(?<=[\p{L}\p{M}\d+#*)\]])[.,:;!?]+(?=\s|$)")
+_VOWEL = regex.compile(r"[aeiouy]")
 _TEXT_END = regex.compile(r"(?<=[\p{L}\p{M}\d+#*)\]])[.,:;!?]+$")
 _POSSESSIVE = regex.compile(r"(?<=[\p{L}\p{M}\d])'s?$", flags=regex.IGNORECASE)
 _ARTICLE = regex.compile(r"^(?:the|a|an(?=\s[aeiou]))\s(?=\S)", flags=regex.IGNORECASE)
@@ -116,6 +117,8 @@ def base_letters(key: str) -> str:
 def singular(word: str) -> str:
     """The singular of a regular English plural, else the word itself."""
     if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+        return word
+    if not _VOWEL.search(word):  # an abbreviation: cljs is not many clj
         return word
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"

@@ -91,6 +91,8 @@ def test_parts() -> None:
     assert singular_key("Token Caches") == "token caches"
     assert singular_key("public APIs") == "public api"
     assert singular_key("policies") == "policy"
+    assert singular_key("cljs") == "cljs"
+    assert singular_key("public CVEs") == "public cve"
     assert acronyms_of(["international", "monetary", "fund"]) == {"imf"}
     assert acronyms_of(["bank", "of", "china"]) == {"boc", "bc"}
     assert acronyms_of(["redis"]) == set()
