@@ -12,6 +12,7 @@ vectors. Does not: ask a model, or answer with paths (impact, path).
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -54,6 +55,8 @@ MAX_QUOTED_PASSAGES, MAX_QUOTES, MAX_FACT_LINES, MAX_LEADING_LINES, MAX_UNASKED_
 LEAST_SAID = 0.3
 # A name in the question says more than a fact that is like it: HippoRAG 2 has facts only.
 NAME_WEIGHT, FACT_WEIGHT = 2.0, 1.0
+# "What does X depend on?" is about relationships that start at X.
+_ASKS_OF_SUBJECT = re.compile(r"\b(?:do|does|did)\b", re.IGNORECASE)
 SHARES = {"Entities": 0.1, "Relationships": 0.3, "Sources": 0.5, "Reports": 0.1}
 
 
@@ -185,8 +188,11 @@ def _sort_facts(
 ) -> list[Fact]:
     """Facts by what they say: terms of the question they hold, nearness to it, ends it names; ties by weight, names."""
 
+    is_about_subject = bool(_ASKS_OF_SUBJECT.search(asked.text))
+
     def weight(fact: Fact) -> float:
         said = asked.coverage(say_fact(fact)) + 0.4 * asked.nearness(likeness.get(fact.id, 0.0))
+        said += 0.3 * (is_about_subject and fact.source_id in names)
         return round(said + 0.3 * len(set(names) & {fact.source_id, fact.target_id}), 6)
 
     return sorted(facts, key=lambda f: (-weight(f), -f.weight, f.source, f.predicate, f.target))
