@@ -1,7 +1,7 @@
 """What the whole corpus shows of how its words and names are written.
 
-A capital at the start of a sentence, in a heading or on a label says little; how often the corpus writes the word small,
-and with a capital where none is due, says more. Counted in a first pass (nlp_names.count_words, count_names).
+A capital at the start of a sentence, in a heading or on a label says little; how often the corpus writes the word
+small, and with a capital where none is due, says more. Counted in a first pass (nlp_names.count_words, count_names).
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from graphrag.index.nlp_words import find_words
 class Lexicon:
     """What the corpus shows: how words and names are written in running text.
 
-    headings: folded headings. lower, upper: words in lower case, and with a capital where none is due. names: folded capitalised names.
+    headings: folded headings. lower, upper: words in lower case, and with a capital where none is due.
+    names: folded capitalised names.
     compounds: folded lower-case compounds. known: folded words of declared names -> (surface words, type).
     """
 

@@ -236,15 +236,17 @@ def _mention_row(reading: Reading, name: Name) -> dict[str, Any] | None:
     method = {"known": "declared", "ner": "spacy"}.get(name.kind, "rule" if reading.parse else "lite")
     return {
         "id": row_id("entity_mention", sentence.text_unit_id, *relative, surface),
-        "entity_id": None, "text_unit_id": sentence.text_unit_id, "document_id": sentence.document_id, "surface": surface,
-        "type": kind, "description": definition.text if definition else "", "start_char": span[0], "end_char": span[1], "method": method,
+        "entity_id": None, "text_unit_id": sentence.text_unit_id, "document_id": sentence.document_id,
+        "surface": surface,
+        "type": kind, "description": definition.text if definition else "",
+        "start_char": span[0], "end_char": span[1], "method": method,
     }  # fmt: skip
 
 
 def _relation_row(
     reading: Reading, triple: tuple[str, str, str], written: Sequence[str], origin: str
 ) -> dict[str, Any]:
-    """A row with the sentence (or table row) as its place; `written` is subject, predicate, object as they stand there."""
+    """A row whose place is the sentence or table row; `written` is subject, predicate, object as they stand there."""
     sentence = reading.sentence
     start, end = sentence.row
     relative = str(start - sentence.unit_start), str(end - sentence.unit_start)

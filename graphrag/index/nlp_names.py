@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import regex
 
@@ -116,7 +117,7 @@ def find_names(clean: Clean, words: Sequence[Word], parse: Parse | None, lexicon
 
 
 def heading_names(clean: Clean, words: Sequence[Word], lexicon: Lexicon) -> list[Name]:
-    """In a heading every word may have a capital: only names that running text has too, no heading of many documents."""
+    """In a heading every word may have a capital: only names that running text has too, in no common heading."""
     if lexicon.headings[clean.text.casefold()] >= 3:
         return []
     runs = proper_runs(clean, words, lexicon)
@@ -147,7 +148,7 @@ def is_same_name(parts: Sequence[str], here: Sequence[Word], text: str) -> bool:
         )
     if any(part.casefold() != word.fold for part, word in zip(parts, here, strict=True)):
         return False
-    return all(text[a.end : b.start] in {" ", "-", "/", " & "} for a, b in zip(here, here[1:], strict=False))
+    return all(text[a.end : b.start] in {" ", "-", "/", " & "} for a, b in pairwise(here))
 
 
 def identifiers(clean: Clean, words: Sequence[Word]) -> list[Name]:

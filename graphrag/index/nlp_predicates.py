@@ -15,7 +15,8 @@ from graphrag.index.nlp_words import Name
 
 IRREGULAR_THIRD = {"be": "is", "have": "has", "do": "does", "go": "goes"}
 EXCLUDED_BEFORE = regex.compile(
-    r"\b(?:not|nor|neither|never|no|without|except|except for|but not|unlike|instead of|rather than|other than|apart from|excluding|besides|than)"
+    r"\b(?:not|nor|neither|never|no|without|except|except for|but not|unlike|instead of|rather than|other than"
+    r"|apart from|excluding|besides|than)"
     r"(?: on| to| from| by| with)?(?: the| a| an| any| our)?\s*$",
     regex.IGNORECASE,
 )

@@ -1,8 +1,9 @@
 """What "it", "this service" or "the gateway" stands for, where the place of the sentence makes that plain.
 
-The topic of a section is the name that its heading is; the topic of a document that of its first heading. A pronoun means
-the subject of its own sentence's first clause, else of the sentence before in the same paragraph, else, where a paragraph
-begins with it, the topic. Anything less plain stays unresolved: a wrong edge is worse than a missing one.
+The topic of a section is the name that its heading is; the topic of a document that of its first heading. A pronoun
+means the subject of its own sentence's first clause, else of the sentence before in the same paragraph, else, where
+a paragraph begins with it, the topic. Anything less plain stays unresolved: a wrong edge is worse than a missing
+one.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ ACRONYM = regex.compile(r"\p{Lu}[\p{Lu}\d]{1,6}s?(?:&\p{Lu}+)?")
 
 
 def proper_runs(clean: Clean, words: Sequence[Word], lexicon: Lexicon, *, first_pass: bool = False) -> list[Name]:
-    """Runs of capitalised words, joined by "of the" where both sides are capitals, with a number or head noun after them."""
+    """Runs of capitalised words, also across "of" and "&", with a number or head noun after them."""
     found, position, text = [], 0, clean.text
     while position < len(words):
         if not starts_run(text, words, position, lexicon):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import regex
 
@@ -18,7 +19,7 @@ from graphrag.nlp_parsing import Parse
 
 
 def model_spans(clean: Clean, parse: Parse) -> list[Name]:
-    """The spans of the NER model without articles, possessives and quotes; only those with a capital or digit-letter mix."""
+    """The spans of the NER model without articles, possessives and quotes; only those with a capital."""
     found = []
     for first, last, label in parse.entities:
         if label not in TYPE_OF_LABEL:
@@ -54,7 +55,7 @@ def model_spans(clean: Clean, parse: Parse) -> list[Name]:
 
 
 def merge_runs(clean: Clean, runs: list[Name], spans: list[Name], lexicon: Lexicon) -> list[Name]:
-    """Runs, cut and typed by the model's spans; a span that no run touches, or that rightly widens runs, is kept too."""
+    """Runs, cut and typed by the model's spans; a span that touches no run, or rightly widens runs, is kept too."""
     found: list[Name] = []
     fitted: list[Name] = []
     for run in runs:
@@ -101,7 +102,7 @@ def widens(text: str, span: Name, touching: Sequence[Name]) -> bool:
     """May a span of the model stand for the runs it touches? A longer name, a person's initials, a quoted title."""
     if not all(span.start <= run.start and run.end <= span.end for run in touching):
         return False
-    gaps = [text[a.end : b.start] for a, b in zip(touching, touching[1:], strict=False)]
+    gaps = [text[a.end : b.start] for a, b in pairwise(touching)]
     if is_quoted(text, span):
         return True
     if span.type == "person" and all(

@@ -15,7 +15,7 @@ from graphrag.index.nlp_words import Name
 from graphrag.nlp_parsing import Parse
 
 DEFINITION = regex.compile(
-    r"(?:,| is| are| was) (?:an?|the|our|one of the|one of our) (?P<phrase>(?:[\p{L}\d'-]+ ){0,4}?)(?P<noun>\p{Ll}[\p{Ll}-]+)"
+    r"(?:,| is| are| was) (?:an?|the|our|one of the|one of our) (?:[\p{L}\d'-]+ ){0,4}?(?P<noun>\p{Ll}[\p{Ll}-]+)"
     r"(?=[,.;:)]| (?:of|for|that|which|who|in|at|from|with|by|to|on|and|used|built|written|owned|where)\b|$)"
 )
 MAX_DESCRIPTION = 400

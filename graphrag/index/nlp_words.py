@@ -45,7 +45,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name in a clean text. `kind` is the rule that found it; `is_sure` is False where only a relation can confirm it."""
+    """A name in a clean text. `kind` is the rule that found it; where not `is_sure`, only a relation confirms it."""
 
     start: int
     end: int
