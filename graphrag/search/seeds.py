@@ -14,7 +14,6 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from graphrag.errors import UnknownEntity, UsageError
@@ -195,14 +194,20 @@ def _choose_homonym(index: Index, entities: dict[str, str], surface: str, questi
 
 
 def _nearest_titles(index: Index, name: str, *, n: int = 3) -> list[str]:
-    """Titles that look like a name: by edit similarity, or by a shared word; best first."""
+    """Titles that look like a name: by edit similarity of the whole or of the first word, or by a shared word."""
+    from rapidfuzz import fuzz, process
+
+    rows = index.frame("select name_key, title from entity_names order by title, name_key").rows()
+    if not rows:
+        return []
+    asked = name.casefold()
     words = {word for word in split_search_terms(name) if len(word) > 1}
+    keys = [str(key) for key, _ in rows]
+    whole = process.cdist([asked], keys, scorer=fuzz.ratio)[0]
+    first = process.cdist([asked], [key.split(" ")[0] for key in keys], scorer=fuzz.ratio)[0]
     scored = []
-    for title, surface in index.frame("select title, name_key from entity_names order by title, name_key").rows():
-        likeness = SequenceMatcher(None, name.casefold(), str(surface).casefold())
-        ratio = likeness.ratio() if likeness.quick_ratio() >= 0.6 else 0.0
-        shares = bool(words & set(split_search_terms(surface)))
-        first = SequenceMatcher(None, name.casefold(), str(surface).casefold().split(" ")[0]).ratio()
-        if ratio >= 0.6 or shares or first >= 0.75:
-            scored.append((-max(ratio, 0.5 if shares else 0.0, 0.9 * first), title))
+    for (key, title), by_whole, by_first in zip(rows, whole.tolist(), first.tolist(), strict=True):
+        shares = any(word in key for word in words) and bool(words & set(split_search_terms(key)))
+        if by_whole >= 60 or by_first >= 75 or shares:
+            scored.append((-max(by_whole, 0.9 * by_first, 50.0 if shares else 0.0), title))
     return list(dict.fromkeys(title for _, title in sorted(scored)))[:n]
