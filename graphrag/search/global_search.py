@@ -173,7 +173,7 @@ def _rank_reports(index: Index, question: Question, selected: Sequence[str]) -> 
     units = {hit.owner_id: hit for hit in rank_rows(index, question, "text_units", top=MAX_PASSAGES)}
     texts = {p.id: p.text for p in load_passages(index, list(units)[:MAX_READ_PASSAGES])}
     relevant_units = {unit for unit, text in texts.items() if is_relevant(question, units[unit].cosine, text)}
-    kind = find_documents_of_kind(index, question)
+    kind = find_documents_of_kind(index, question).documents
     scored = []
     for report in reports:
         cited = {row["id"] for row in report.citations if row["kind"] == "text_units"}

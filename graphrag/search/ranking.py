@@ -32,13 +32,13 @@ COVERAGE_FLOOR, COVERAGE_ALONE = 0.5, 0.75
 
 # Function words and words that ask, not words that name. Kept short: a word left in only costs a little precision.
 _STOP_WORDS = """
-    a about above after again all also am an and any are as at be because been before being below between both but
-    by can cannot could did do does doing down during each else ever few for from further get give had has have
-    having he her here hers him his how however i if in into is it its itself just let like list many may me might
-    more most much must my myself need no nor not of off on once one only or other our ours out over own per please
-    same say shall she should show since so some such tell than that the their theirs them then there these they
-    this those through to too under until up upon us very want was we were what when where whether which while who
-    whom whose why will with would yes you your yours explain describe happen happens happened s t don doesn isn
+    a about above after again all also am an and any are as at be because been before behind being below between
+    both but by can cannot could did do does doing down during each else ever few for from further get give had has
+    have having he her here hers him his how however i if in into is it its itself just let like list many may me
+    might more most much must my myself need no nor not of off on once one only or other our ours out over own per
+    please same say shall she should show since so some such tell than that the their theirs them then there these
+    they this those through to too under until up upon us very want was we were what when where whether which while
+    who whom whose why will with would yes you your yours explain describe happen happens happened s t don doesn isn
 """
 # As written and as search terms, whose plurals are folded ("does" is the term "doe").
 STOP_WORDS = frozenset(_STOP_WORDS.split()) | frozenset(split_search_terms(_STOP_WORDS))

@@ -10,6 +10,7 @@ Reads documents, communities, community_reports, text_units. Does not: choose th
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphrag.digest import (
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 MAX_REPORTS, MAX_QUOTES_A_REPORT, MAX_QUOTES_A_DOCUMENT, MAX_EMBEDDED = 5, 2, 2, 20
 MAX_QUOTES_OF_KIND = 3
 MAX_REFS = 5
+SUBJECT_WORTH = 1.4
 RELATIVE_FLOOR = 0.4  # of the best quote's weight
 READABLE = 0.6
 
@@ -48,31 +50,41 @@ class Quote(NamedTuple):
     weight: float = 0.0
 
 
-def find_documents_of_kind(index: Index, question: Question) -> set[str]:
-    """Ids of the documents whose folder or declared type is a word of the question: incidents/, `type: incident`.
+class Kind(NamedTuple):
+    """Documents of the kind that a question asks about, and the words of the question (by stem) that say so."""
+
+    documents: frozenset[str]
+    stems: frozenset[str]
+
+
+def find_documents_of_kind(index: Index, question: Question) -> Kind:
+    """The documents whose folder or declared type is a word of the question: incidents/, `type: incident`.
 
     A kind that more than half of the documents have says nothing.
     """
     rows = index.frame(
         "select id, path, coalesce(json_extract_string(try_cast(metadata as json), '$.type'), '') from documents"
     ).rows()
-    stems = set(question.idf)
-    found = {
-        document
-        for document, path, kind in rows
-        if stems & {stem_term(term) for part in (*path.split("/")[:-1], kind) for term in split_search_terms(part)}
-    }
-    return found if len(found) <= len(rows) / 2 else set()
+    asked = set(question.idf)
+    stems: dict[str, set[str]] = {}
+    for document, path, kind in rows:
+        terms = {stem_term(term) for part in (*path.split("/")[:-1], kind) for term in split_search_terms(part)}
+        if asked & terms:
+            stems[document] = asked & terms
+    if len(stems) > len(rows) / 2:
+        return Kind(frozenset(), frozenset())
+    return Kind(frozenset(stems), frozenset(stem for found in stems.values() for stem in found))
 
 
 def digest_reports(
-    index: Index, question: Question, reports: Sequence[Report], *, kind: Collection[str]
+    index: Index, question: Question, reports: Sequence[Report], *, kind: Kind
 ) -> dict[str, list[Quote]]:
     """Quotes by report id, reports in the order to show: as given, or by how many documents of the kind they join."""
     quotes = [quote for report in reports for quote in list_quotes(report)]
-    if kind:
-        quotes = [quote for quote in quotes if quote.document in kind]
-        quotes = _weigh_centrality(_weigh(question, quotes + _list_sentences(index, reports, kind, known=quotes)))
+    if kind.documents:
+        quotes = [quote for quote in quotes if quote.document in kind.documents]
+        quotes += _list_sentences(index, reports, kind.documents, known=quotes)
+        quotes = _prefer_subject(question, _weigh_centrality(_weigh(question, quotes)), kind)
         limit = MAX_QUOTES_OF_KIND
     else:
         first = {report.id for report in reports[:MAX_REPORTS]}
@@ -81,9 +93,20 @@ def digest_reports(
         limit = MAX_QUOTES_A_REPORT
     chosen = _choose(quotes, limit=limit)
     order = [report.id for report in reports if report.id in chosen]
-    if kind:
+    if kind.documents:
         order.sort(key=lambda report_id: -len({quote.document for quote in chosen[report_id]}))
     return {report_id: chosen[report_id] for report_id in order[:MAX_REPORTS]}
+
+
+def _prefer_subject(question: Question, quotes: Sequence[Quote], kind: Kind) -> list[Quote]:
+    """More weight for the sentences that hold a word of the question besides those that name the kind: of
+    "decisions about databases" those on databases."""
+    rest = {stem: idf for stem, idf in question.idf.items() if stem not in kind.stems}
+    subject = replace(question, idf=rest)
+    return [
+        quote._replace(weight=quote.weight * (SUBJECT_WORTH if subject.coverage(quote.text) > 0 else 1))
+        for quote in quotes
+    ]
 
 
 def list_quotes(report: Report) -> list[Quote]:

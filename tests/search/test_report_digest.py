@@ -33,7 +33,7 @@ FACTS = [
 
 def _paths(index: Index, ids: Collection[str]) -> list[str]:
     rows = index.frame(
-        "select path from documents where id in (select unnest(?::varchar[])) order by path", (sorted(ids),)
+        "select path from documents where id in (select unnest(?::varchar[])) order by path", [sorted(ids)]
     )
     return rows["path"].to_list()
 
@@ -50,9 +50,8 @@ def longer_names(make_index: MakeIndex) -> Index:
 
 def test_a_kind_is_a_folder_or_type_that_the_question_names(incidents: Index) -> None:
     def paths(question: str) -> list[str]:
-        return _paths(
-            incidents, find_documents_of_kind(incidents, prepare_question(incidents, question, model="none")[0])
-        )
+        asked, _ = prepare_question(incidents, question, model="none")
+        return _paths(incidents, find_documents_of_kind(incidents, asked).documents)
 
     assert paths("What themes recur across the incident reviews?") == ["incidents/INC-1.md", "incidents/INC-2.md"]
     assert paths("Who leads the team?") == ["teams/billing.md"]
