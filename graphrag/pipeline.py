@@ -24,7 +24,6 @@ import orjson
 import polars as pl
 
 from graphrag import __version__, store, tables, vectors
-from graphrag.alias_rules import AliasRules, parse_alias_rules
 from graphrag.errors import GateHeld, StoreError
 from graphrag.ids import content_sha256
 from graphrag.index import (
@@ -40,8 +39,8 @@ from graphrag.index import (
     text_units,
 )
 from graphrag.memo import Memo
+from graphrag.naming.alias_rules import AliasRules, parse_alias_rules
 from graphrag.progress import Progress, QuietProgress
-from graphrag.runs import LEDGER
 from graphrag.settings import Settings
 from graphrag.tokens import count_tokens
 
@@ -155,7 +154,7 @@ def build_graph(run: Run) -> Frames:
         frames["clusters"], frames["entity_mentions"], frames["relationship_mentions"], frames["text_units"],
         frames["documents"],
     )  # fmt: skip
-    numbered = store.number_rows(built._asdict(), run.output_dir / LEDGER)
+    numbered = store.number_rows(built._asdict(), run.output_dir / store.LEDGER)
     return dict(numbered)
 
 

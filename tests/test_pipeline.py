@@ -15,9 +15,9 @@ from polars.testing import assert_frame_equal
 from graphrag.errors import GateHeld
 from graphrag.pipeline import PIPELINE, run_pipeline
 from graphrag.project import create_project
-from graphrag.runs import read_manifest
 from graphrag.settings import Settings, load_settings
 from graphrag.store import check_integrity
+from graphrag.store.runs import read_manifest
 from graphrag.tables import TABLES
 
 from .conftest import ROOT

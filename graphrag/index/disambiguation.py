@@ -16,16 +16,16 @@ from typing import NamedTuple
 import polars as pl
 
 from graphrag import tables
-from graphrag.alias_rules import AliasRules as AliasRules
-from graphrag.alias_rules import parse_alias_rules as parse_alias_rules
-from graphrag.declared_aliases import Note, find_phrases, read_notes
-from graphrag.entity_types import choose_type
-from graphrag.homonyms import Homonyms, split_homonyms
 from graphrag.ids import entity_id
-from graphrag.name_decisions import NameDecisions
-from graphrag.name_nodes import Key, Place
-from graphrag.name_rules import PROPOSALS, RULES
 from graphrag.names import abbreviates, display_name, name_key, singular_key
+from graphrag.naming.alias_rules import AliasRules as AliasRules
+from graphrag.naming.alias_rules import parse_alias_rules as parse_alias_rules
+from graphrag.naming.decisions import NameDecisions
+from graphrag.naming.declared_aliases import Note, find_phrases, read_notes
+from graphrag.naming.entity_types import choose_type
+from graphrag.naming.homonyms import Homonyms, split_homonyms
+from graphrag.naming.nodes import Key, Place
+from graphrag.naming.rules import PROPOSALS, RULES
 
 CLUSTER_SCHEMA = pl.Schema(
     {"entity_id": pl.String(), "title": pl.String(), "type": pl.String(), "surfaces": pl.List(pl.String())}

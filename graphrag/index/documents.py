@@ -21,16 +21,17 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from graphrag import ids, office, tables
-from graphrag import records as record_files
+from graphrag import ids, tables
 from graphrag.blocks import plain_title
-from graphrag.dates import iso_date
-from graphrag.decoding import Decoded, clean_text, decode_text, is_binary
 from graphrag.errors import InputError
-from graphrag.folders import File, list_files
-from graphrag.front_matter import find_body, parse_front_matter
-from graphrag.markup import find_title, read_header_fields, read_html
-from graphrag.records import Record, Records
+from graphrag.reading import office
+from graphrag.reading import records as record_files
+from graphrag.reading.dates import iso_date
+from graphrag.reading.decoding import Decoded, clean_text, decode_text, is_binary
+from graphrag.reading.folders import File, list_files
+from graphrag.reading.front_matter import find_body, parse_front_matter
+from graphrag.reading.markup import find_title, read_header_fields, read_html
+from graphrag.reading.records import Record, Records
 from graphrag.tokens import TokenCounter
 
 STAGE = "documents"

@@ -10,7 +10,7 @@ Does not: decide which names mean one entity (disambiguation.py), or ask a langu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations, groupby
 from typing import Any, NamedTuple
 
@@ -75,10 +75,14 @@ def extract_mentions(
         rows.append_document(list(its_readings), titles[document_id])
     rows.type_technologies()
     return Extraction(
-        tables.ENTITY_MENTIONS.from_rows(sorted(rows.mentions.values(), key=_row_order)),
-        tables.RELATIONSHIP_MENTIONS.from_rows(sorted(rows.relations.values(), key=_row_order)),
+        _as_frame(tables.ENTITY_MENTIONS, rows.mentions.values()),
+        _as_frame(tables.RELATIONSHIP_MENTIONS, rows.relations.values()),
         tables.FAILURES.empty(),
     )
+
+
+def _as_frame(table: tables.Table, rows: Iterable[dict[str, Any]]) -> pl.DataFrame:
+    return table.conform(pl.DataFrame(sorted(rows, key=_row_order), schema=table.schema, orient="row"))
 
 
 def _row_order(row: dict[str, Any]) -> tuple[str, int, int, str]:

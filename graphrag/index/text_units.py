@@ -22,7 +22,7 @@ import regex
 
 from graphrag import blocks, ids, tables
 from graphrag.blocks import Block
-from graphrag.front_matter import find_body
+from graphrag.reading.front_matter import find_body
 from graphrag.sentences import sentence_spans
 from graphrag.tokens import TokenCounter
 

@@ -93,16 +93,33 @@ def our_spans(texts: Sequence[str], model: str) -> set[Span]:
         document = ids.document_id(str(number))
         documents.append(
             {
-                "id": document, "human_readable_id": number, "title": str(number), "text": text, "text_unit_ids": [],
-                "creation_date": "", "raw_data": None, "path": str(number), "kind": "txt", "n_tokens": 1,
-                "content_sha256": ids.content_sha256(text), "metadata": "{}",
+                "id": document,
+                "human_readable_id": number,
+                "title": str(number),
+                "text": text,
+                "text_unit_ids": [],
+                "creation_date": "",
+                "raw_data": None,
+                "path": str(number),
+                "kind": "txt",
+                "n_tokens": 1,
+                "content_sha256": ids.content_sha256(text),
+                "metadata": "{}",
             }  # fmt: skip
         )
         units.append(
             {
-                "id": ids.text_unit_id(document, text, 0), "human_readable_id": number, "text": text, "n_tokens": 1,
-                "document_id": document, "entity_ids": [], "relationship_ids": [], "covariate_ids": [],
-                "start_char": 0, "end_char": len(text), "heading_path": [],
+                "id": ids.text_unit_id(document, text, 0),
+                "human_readable_id": number,
+                "text": text,
+                "n_tokens": 1,
+                "document_id": document,
+                "entity_ids": [],
+                "relationship_ids": [],
+                "covariate_ids": [],
+                "start_char": 0,
+                "end_char": len(text),
+                "heading_path": [],
             }  # fmt: skip
         )
     extraction = nlp_extraction.extract_mentions(

@@ -481,7 +481,7 @@ def test_office_formats_come_in_as_documents(tmp_path: Path) -> None:
 
 
 def test_office_formats_need_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphrag.office.find_spec", lambda _: None)
+    monkeypatch.setattr("graphrag.reading.office.find_spec", lambda _: None)
     found = read(write(tmp_path, {"a.pdf": b"%PDF-1.4 ...", "a.md": "a"}))
     assert reasons(found) == [("a.pdf", "needs_documents_extra")]
     assert "graphrag-batch[documents]" in found.failures["detail"][0]

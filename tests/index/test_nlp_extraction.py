@@ -289,7 +289,13 @@ def test_the_eight_redis_facts(declared: dict[str, str]) -> None:
 
 
 def test_the_eight_redis_facts_by_the_lite_rules() -> None:
-    declared = {**R8_DECLARED, "Auth Service": "service", "Redis": "database", "Billing": "service", "login flow": "flow"}
+    declared = {
+        **R8_DECLARED,
+        "Auth Service": "service",
+        "Redis": "database",
+        "Billing": "service",
+        "login flow": "flow",
+    }
     assert sorted(triples(extract(R8, model="lite", known=declared))) == sorted(R8_RELATIONS)
 
 
@@ -330,7 +336,11 @@ def test_pronouns_mean_the_subject_before_or_the_topic_or_nothing() -> None:
 def test_a_sentence_that_defines_a_name_gives_type_and_description() -> None:
     mentions = extract("Mercury is a message broker. We like Mercury.").entity_mentions
     first = mentions.row(0, named=True)
-    assert (first["surface"], first["type"], first["description"]) == ("Mercury", "service", "Mercury is a message broker.")
+    assert (first["surface"], first["type"], first["description"]) == (
+        "Mercury",
+        "service",
+        "Mercury is a message broker.",
+    )
     assert mentions.row(1, named=True)["description"] == ""
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from graphrag.alias_rules import AliasRule, parse_alias_rules
 from graphrag.errors import SettingsError
+from graphrag.naming.alias_rules import AliasRule, parse_alias_rules
 
 
 def test_entries_with_their_lines() -> None:

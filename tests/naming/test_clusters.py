@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphrag.clusters import Clusters
+from graphrag.naming.clusters import Clusters
 
 
 def test_no_conflict_gives_one_cluster_of_four() -> None:

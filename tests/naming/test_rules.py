@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from graphrag.name_nodes import Node
-from graphrag.name_rules import SHORTEST_EDIT, by_acronym, by_edits, by_numeronym, by_token_subset
 from graphrag.names import parse_name
+from graphrag.naming.nodes import Node
+from graphrag.naming.rules import SHORTEST_EDIT, by_acronym, by_edits, by_numeronym, by_token_subset
 
 
 def nodes(*surfaces: str) -> list[Node]:

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import polars as pl
 
-from graphrag.entity_types import AUTHORITIES, type_family
 from graphrag.names import name_key
+from graphrag.naming.entity_types import AUTHORITIES, type_family
 
 
 @dataclass(slots=True)

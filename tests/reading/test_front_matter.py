@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from graphrag.front_matter import find_body, parse_front_matter
+from graphrag.reading.front_matter import find_body, parse_front_matter
 
 VALUES: list[tuple[str, dict[str, Any]]] = [
     ("title: A", {"title": "A"}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphrag.declared_aliases import find_phrases, read_notes
+from graphrag.naming.declared_aliases import find_phrases, read_notes
 from graphrag.tables import DOCUMENTS, ENTITY_MENTIONS
 from tests.mention_rows import document, mention
 

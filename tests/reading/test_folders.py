@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from graphrag.folders import list_files
+from graphrag.reading.folders import list_files
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag.decoding import clean_text, decode_text, is_binary
+from graphrag.reading.decoding import clean_text, decode_text, is_binary
 
 FRENCH = "Société Générale était naïve: l’équipe a créé le café – “où” ça?"
 CHINESE = "认证服务依赖于数据库。平台团队在周三关闭了集群。"

@@ -13,8 +13,9 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from graphrag import store, views
+from graphrag import store
 from graphrag.errors import GraphragError, NoIndex, StoreError, TableError
+from graphrag.store import views
 from graphrag.tables import TABLES
 from graphrag.tokens import split_search_terms
 

@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from graphrag.office import expanded_bytes, read_office
+from graphrag.reading.office import expanded_bytes, read_office
 
 pytest.importorskip("kreuzberg")
 

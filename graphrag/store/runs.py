@@ -28,7 +28,7 @@ import polars as pl
 
 from graphrag import tables
 from graphrag.errors import StoreError
-from graphrag.ledger import append_ledger, append_lines
+from graphrag.store.ledger import append_ledger, append_lines
 
 MANIFEST, DATABASE, POINTER = "manifest.json", "graphrag.duckdb", "current"
 RUNS_LOG, LEDGER, LOCK = "runs.jsonl", "ids.jsonl", ".lock"

@@ -22,35 +22,20 @@ import duckdb
 import numpy as np
 import polars as pl
 
-from graphrag import inverted_index, views
 from graphrag.errors import GraphragError, NoIndex, StoreError, TableError, did_you_mean
-from graphrag.integrity import check_integrity
-from graphrag.ledger import number_rows
-from graphrag.runs import (
+from graphrag.store import inverted_index, views
+from graphrag.store.runs import (
     DATABASE,
     MANIFEST,
-    append_run,
-    clean_runs,
     current_run,
     disk_errors,
-    list_runs,
-    lock_output,
-    prune_runs,
-    publish_run,
-    read_manifest,
     read_run_manifest,
-    read_runs,
     run_folder,
     shown_path,
     sync_path,
     write_manifest,
 )
 from graphrag.tables import TABLES
-
-__all__ = [
-    "FORMAT", "Index", "append_run", "check_integrity", "clean_runs", "list_runs", "lock_output", "number_rows",
-    "open_index", "prune_runs", "publish_run", "read_manifest", "read_runs", "run_sql", "write_run",
-]  # fmt: skip
 
 FORMAT = 1  # of the run folder; raised when a reader of the last release could not read it
 ROW_GROUP_SIZE = 100_000  # fixed, so that equal frames give equal files

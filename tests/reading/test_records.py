@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from graphrag.records import Fault, find_column, read_canvas, read_csv, read_json, read_parquet, to_json
+from graphrag.reading.records import Fault, find_column, read_canvas, read_csv, read_json, read_parquet, to_json
 
 
 def test_repeated_and_empty_column_names() -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
-from graphrag.entity_types import AUTHORITIES, choose_type, type_family
 from graphrag.names import Name, is_one_word, parse_name
+from graphrag.naming.entity_types import AUTHORITIES, choose_type, type_family
 
 Place = tuple[str, int]  # path of the document, offset: where a name stands first
 

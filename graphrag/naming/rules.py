@@ -17,7 +17,6 @@ from itertools import combinations
 from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
-from graphrag.name_nodes import Candidate, Node
 from graphrag.names import (
     HONORIFICS,
     acronyms_of,
@@ -31,7 +30,8 @@ from graphrag.names import (
     split_honorifics,
     split_legal_form,
 )
-from graphrag.vetoes import EDITS, are_persons, is_initial_of, ordered_person_words
+from graphrag.naming.nodes import Candidate, Node
+from graphrag.naming.vetoes import EDITS, are_persons, is_initial_of, ordered_person_words
 
 MAX_WORDS = 8  # longer names are phrases: no subsets of them
 MAX_LETTERS = 64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphrag.markup import find_title, read_header_fields, read_html
+from graphrag.reading.markup import find_title, read_header_fields, read_html
 
 
 @pytest.mark.parametrize(

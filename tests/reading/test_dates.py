@@ -6,7 +6,7 @@ import datetime as dt
 
 import pytest
 
-from graphrag.dates import iso_date
+from graphrag.reading.dates import iso_date
 
 
 @pytest.mark.parametrize(

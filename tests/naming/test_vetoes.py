@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag.names import parse_name
-from graphrag.vetoes import find_veto, is_spelling_variant
+from graphrag.naming.vetoes import find_veto, is_spelling_variant
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,14 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
-from graphrag.alias_rules import AliasRules
-from graphrag.clusters import Clusters
-from graphrag.declared_aliases import Note, Phrase
-from graphrag.entity_types import choose_type, type_family
-from graphrag.name_nodes import Candidate, Edge, Key, Refusal, as_node
-from graphrag.name_rules import Rule
 from graphrag.names import is_abbreviation, name_key
-from graphrag.vetoes import find_veto
+from graphrag.naming.alias_rules import AliasRules
+from graphrag.naming.clusters import Clusters
+from graphrag.naming.declared_aliases import Note, Phrase
+from graphrag.naming.entity_types import choose_type, type_family
+from graphrag.naming.nodes import Candidate, Edge, Key, Refusal, as_node
+from graphrag.naming.rules import Rule
+from graphrag.naming.vetoes import find_veto
 
 ABBREVIATIONS = ("acronym", "numeronym", "initials", "surname", "given_name")
 MAX_PROPOSALS = 50  # kept for one name, the most alike first
