@@ -91,13 +91,13 @@ def _document_sentences(document_id: str, text: str, units: Sequence[tuple[str, 
         if block.kind in {FENCE, CODE}:
             continue
         for unit_id, unit_start, part_start, part_end in _in_units(start, end, units):
-            row = (part_start, part_end)
             for column, (piece_start, piece_end) in enumerate(_pieces(text, part_start, part_end, block.kind)):
                 clean = clean_markup(text[piece_start:piece_end])
+                row = (part_start, part_end) if block.kind == ROW else (piece_start, piece_end)
                 if LETTER.search(clean.text):
                     yield Sentence(
                         document_id, unit_id, unit_start, piece_start, piece_end, _kind(block.kind), number, heading,
-                        clean, is_english[unit_id], row, column, text[part_start:part_end],
+                        clean, is_english[unit_id], row, column, text[slice(*row)],
                     )  # fmt: skip
 
 
