@@ -278,7 +278,7 @@ def _at_least(least: int, name: str, value: int) -> int:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """The console script: runs a command, turns errors into one line and an exit code."""
+    """Run a command; errors become one line and an exit code. Raises SystemExit, always."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -311,5 +311,19 @@ def _print_error(error: GraphragError) -> None:
     print(str(error), file=sys.stderr)
 
 
+def run() -> None:
+    """The console script: `main`, then an end at once.
+
+    Taking polars, duckdb and onnxruntime apart at the end of the interpreter costs 0.25 CPU s of a search's 1.5 and
+    changes nothing: files are closed and pools have ended when a command returns.
+    """
+    try:
+        main()
+    except SystemExit as end:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(end.code if isinstance(end.code, int) else 1)
+
+
 if __name__ == "__main__":
-    main()
+    run()
