@@ -286,7 +286,7 @@ def main(arguments: list[str] | None = None) -> None:
         code = app(arguments, standalone_mode=False)
         sys.stdout.flush()
     except GraphragError as error:
-        _print_error(error)
+        _print_error(error, str(error))
         code = error.exit_code
     except typer.TyperException as error:
         message = error.format_message().rstrip(".")
@@ -298,17 +298,20 @@ def main(arguments: list[str] | None = None) -> None:
         # The reader has gone (`| head`): nothing is left to say, and the interpreter must not try again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
+    except Exception as error:  # the outermost edge: a bug, told in one line instead of a screen of trace
+        _print_error(error, f"Internal error: {type(error).__name__}: {error}. See --debug for the trace.")
+        code = 1
     if code == 130:
         print("Interrupted. The live index is as it was; what was computed is kept in the memo.", file=sys.stderr)
     sys.exit(code or 0)
 
 
-def _print_error(error: GraphragError) -> None:
+def _print_error(error: Exception, line: str) -> None:
     if os.environ.get("GRAPHRAG_DEBUG"):
         import traceback
 
         traceback.print_exception(error)
-    print(str(error), file=sys.stderr)
+    print(line, file=sys.stderr)
 
 
 def run() -> None:
