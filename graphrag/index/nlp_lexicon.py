@@ -261,7 +261,10 @@ TECHNOLOGY_PREDICATES = words(
     "runs_on written_in backed_by built_on hosted_on powered_by deployed_on stored_in built_with written_with"
 )
 # Verbs that say nothing without their object: what follows their prepositions is no second object.
-LIGHT_VERBS = words("give make take have get put bring do go come see add show")
+LIGHT_VERBS = words(
+    "give make take have get put bring do go come see add show use support require provide allow change mean introduce "
+    "need include contain spend"
+)
 # Heads that stay with "of PLACE": University of Oslo, Battle of Hastings; others are offices: Bishop of Naples.
 INSTITUTIONS = frozenset(TYPE_OF_PROPER_HEAD) | words(
     "bank university board republic kingdom house court state states isle isles gulf treaty academy museum government "
@@ -269,3 +272,4 @@ INSTITUTIONS = frozenset(TYPE_OF_PROPER_HEAD) | words(
     "principality empire federation confederation siege declaration constitution history list music voice people "
     "journal times"
 )
+HONORIFICS = words("mr mrs ms dr prof st sir rev gen col capt sgt lt hon messrs mme mlle")

@@ -22,6 +22,7 @@ from graphrag.index.nlp_lexicon import (
     CLOSED_WORDS,
     FILE_SUFFIXES,
     GENERIC_ACRONYMS,
+    HONORIFICS,
     ORDINARY_WORDS,
     TYPE_OF_PREFIX,
     UNITS,
@@ -223,7 +224,13 @@ def is_junk(text: str, kind: str, lexicon: Lexicon) -> bool:
     if kind == "known":
         return False
     fold = text.casefold()
-    if fold in CLOSED_WORDS or text in GENERIC_ACRONYMS or fold in UNITS or not regex.search(r"\p{L}", text):
+    if (
+        fold in CLOSED_WORDS
+        or fold in HONORIFICS
+        or text in GENERIC_ACRONYMS
+        or fold in UNITS
+        or not regex.search(r"\p{L}", text)
+    ):
         return True
     if text in TYPE_OF_PREFIX or DATE.fullmatch(text) or regex.search(r"[{}<>|=]", text):
         return True

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import regex
 
-from graphrag.index.nlp_lexicon import COMMON_VERBS, IRREGULAR_FORMS
+from graphrag.index.nlp_lexicon import COMMON_VERBS, IRREGULAR_FORMS, LIGHT_VERBS
 from graphrag.index.nlp_predicates import Relation, is_confirmed, is_excluded, normalise_predicate, third_person
 from graphrag.index.nlp_words import Name
 
@@ -176,11 +176,20 @@ def _verb_phrase(
             ):
                 continue
             base = third_person(form.lemma) if form else match["verb"]
+            if match["prep"] == "by" or (match["object"] and not _carries(form, match["prep"] or "")):
+                continue
             if match["object"] and (not match["prep"] or OBJECT_STOP.search(match["object"])):
                 continue
         predicate = normalise_predicate(base, match["particle"] or "", match["prep"] or "")
         return link, predicate, (start, offset + match.end("prep") if match["prep"] else end)
     return None
+
+
+def _carries(form: VerbForm | None, preposition: str) -> bool:
+    """May the object after a verb's own object and a preposition be a second end: "sends scans to X"?"""
+    if form is None or form.lemma in LIGHT_VERBS:
+        return False
+    return preposition not in {"at", "of", "for", "over", "behind", "as"}
 
 
 def _may_be_verb(match: regex.Match[str], gap: str) -> bool:

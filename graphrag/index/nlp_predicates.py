@@ -45,7 +45,7 @@ def third_person(lemma: str) -> str:
     """depend -> depends, carry -> carries, push -> pushes."""
     if lemma in IRREGULAR_THIRD:
         return IRREGULAR_THIRD[lemma]
-    if lemma.endswith(("s", "x", "z", "ch", "sh", "o")):
+    if lemma.endswith(("s", "x", "z", "ch", "sh")):
         return lemma + "es"
     if lemma.endswith("y") and lemma[-2:-1] not in "aeiou":
         return lemma[:-1] + "ies"

@@ -46,6 +46,8 @@ TRANSPARENT_HEADS = words(
 )
 # A break in the line between the ends: they belong to different statements.
 BREAK = regex.compile(r" [—–·|→] |\n\n")
+# "a service called X", "also known as X": another name, which is disambiguation's matter.
+NAMING_VERBS = words("call name know title dub label")
 PLACE_PREPOSITIONS = words("in on behind inside under from with within")
 
 
@@ -109,7 +111,8 @@ class RelationReader:
         return not BREAK.search(self.tree.text[first[1] : last[0]])
 
     def verb_facts(self, verb: int) -> Iterator[Relation]:
-        if self.tree.is_unreal(verb):
+        is_naming = self.tree.parse.lemmas[verb] in NAMING_VERBS and self.tree.parse.tags[verb] == "VBN"
+        if is_naming or self.tree.is_unreal(verb):
             return
         subjects = self.tree.subjects(verb)
         if self.tree.parse.lemmas[verb] == "be":

@@ -12,6 +12,7 @@ from graphrag.index.nlp_lexicon import (
     CLOSED_WORDS,
     COMMON_VERBS,
     EMPTY_MODIFIERS,
+    HONORIFICS,
     JOINERS,
     ORDINARY_WORDS,
     TYPE_OF_HEAD,
@@ -30,7 +31,7 @@ def proper_runs(clean: Clean, words: Sequence[Word], lexicon: Lexicon, *, first_
             position += 1
             continue
         last = position
-        while last + 1 < len(words) and text[words[last].end : words[last + 1].start] in {" ", " & "}:
+        while last + 1 < len(words) and joins(text, words, last):
             step = run_step(text, words, last, lexicon)
             if not step:
                 break
@@ -70,12 +71,12 @@ def followed_by_head(text: str, words: Sequence[Word], end: int) -> bool:
 def starts_run(text: str, words: Sequence[Word], position: int, lexicon: Lexicon) -> bool:
     """Is this capital the start of a name? Where a capital is due anyway, the corpus and the tagger decide."""
     word = words[position]
-    following = (
-        words[position + 1] if position + 1 < len(words) and text[word.end : words[position + 1].start] == " " else None
-    )
+    following = words[position + 1] if position + 1 < len(words) and joins(text, words, position) else None
     leads = following is not None and following.is_capital and following.fold not in ORDINARY_WORDS
     if not word.is_capital or (len(word.text) == 1 and not leads) or word.fold in CLOSED_WORDS:
         return False
+    if word.fold in HONORIFICS:
+        return leads
     if word.fold in CALENDAR_WORDS:
         return leads and not word.is_due
     is_mid = not word.is_due
@@ -101,6 +102,15 @@ def starts_run(text: str, words: Sequence[Word], position: int, lexicon: Lexicon
     if leads:
         return (word.tag[:2] in {"NN", "JJ", ""} or word.tag in {"VBG", "VBN"}) and not word.fold.endswith("ly")
     return word.tag in {"NNP", "NNPS", ""} and not (word.tag == "" and len(word.text) < 4)
+
+
+def joins(text: str, words: Sequence[Word], last: int) -> bool:
+    """May a run go on after a word: over a space, "&", or the full stop of an honorific or initial."""
+    gap = text[words[last].end : words[last + 1].start]
+    if gap == ". " and words[last].is_capital:
+        is_initial = len(words[last].text) == 1 and not (last and words[last - 1].fold in TYPE_OF_HEAD)
+        return words[last].fold in HONORIFICS or is_initial
+    return gap in {" ", " & "}
 
 
 def run_step(text: str, words: Sequence[Word], last: int, lexicon: Lexicon) -> int:

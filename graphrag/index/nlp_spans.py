@@ -94,6 +94,9 @@ def fit_run(clean: Clean, run: Name, spans: Sequence[Name], lexicon: Lexicon) ->
     return run.start, run.end
 
 
+JOINING = frozenset({"of", "for", "of the", "for the", "de", "del", "von", "van", "di"})
+
+
 def is_quoted(text: str, span: Name) -> bool:
     return text[: span.start].rstrip()[-1:] == '"' and text[span.end :].lstrip()[:1] == '"'
 
@@ -103,7 +106,7 @@ def widens(text: str, span: Name, touching: Sequence[Name]) -> bool:
     if not all(span.start <= run.start and run.end <= span.end for run in touching):
         return False
     gaps = [text[a.end : b.start] for a, b in pairwise(touching)]
-    if is_quoted(text, span):
+    if is_quoted(text, span) or (gaps and all(gap.strip() in JOINING and gap.startswith(" ") for gap in gaps)):
         return True
     if span.type == "person" and all(
         regex.fullmatch(r"\.? |\.|\.? (?:bin|al|el|ibn|ben|ter|du|das) ", gap) for gap in gaps

@@ -169,7 +169,8 @@ class SentenceTree:
                     if self.words[deeper] == "of":
                         yield from self.preposition_objects((*path, child, deeper), antecedent)
             elif dep == "pobj":
-                yield Argument(path, self.part_of_what(child))
+                if self.words[last] != "of" or len(path) > 1 or self.parse.lemmas[self.parse.heads[path[0]]] != "use":
+                    yield Argument(path, self.part_of_what(child))
             elif dep == "prep" and self.words[child] != self.words[last]:
                 yield from self.preposition_objects((*path, child), antecedent)
             elif dep == "conj" and self.parse.tags[child] in {"IN", "TO"}:
