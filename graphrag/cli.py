@@ -213,11 +213,10 @@ def check(root: Root = None, set_: Set = None) -> None:
     root, settings = _open_project(root, set_)
     from graphrag.project import check_project
 
-    is_ready = True
-    for name, is_good, words in check_project(settings, root):
-        is_ready &= is_good
-        print(f"{'ok' if is_good else 'no':<3} {name:<12} {words}")
-    if not is_ready:
+    found = check_project(settings, root)
+    for state, name, words in found:
+        print(f"{state:<3} {name:<12} {words}")
+    if "no" in {state for state, _, _ in found}:
         raise typer.Exit(1)
 
 
