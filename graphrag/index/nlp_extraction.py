@@ -160,6 +160,9 @@ class Rows:
                 if block > last_row + 2:  # the rule under the header is a block without words
                     header = {column: cell.sentence.clean.text for column, cell in cells.items()}
                 for cell, found in row_relations(cells, header, place):
+                    for name in cells[0].names[:1]:  # the subject, where the relation shows it to be a name
+                        if cells[0].surface(name) == found.subject:
+                            self._append_name(cells[0], name)
                     self._append_field(cell, found)
                 last_row = block
 

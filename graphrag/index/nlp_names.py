@@ -105,6 +105,7 @@ def find_names(clean: Clean, words: Sequence[Word], parse: Parse | None, lexicon
     """The names of one sentence, in order, none overlapping; those not `is_sure` need a relation to stand."""
     found = known_names(clean, words, lexicon)
     found += identifiers(clean, words)
+    found += small_variants(words, lexicon)
     if kind == "heading":
         found += heading_names(clean, words, lexicon)
     elif not is_shouted(words):
@@ -131,7 +132,7 @@ def known_names(clean: Clean, words: Sequence[Word], lexicon: Lexicon) -> list[N
         for parts, kind, _ in lexicon.known.get(words[position].fold, ()):
             last = position + len(parts) - 1
             here = words[position : last + 1]
-            if len(here) < len(parts) or not is_same_name(parts, here, clean.text):
+            if len(here) < len(parts) or not is_same_name(parts, here, clean.text, lexicon):
                 continue
             found.append(Name(here[0].start, here[-1].end, kind, "known"))
             position = last
@@ -140,16 +141,26 @@ def known_names(clean: Clean, words: Sequence[Word], lexicon: Lexicon) -> list[N
     return found
 
 
-def is_same_name(parts: Sequence[str], here: Sequence[Word], text: str) -> bool:
+def is_same_name(parts: Sequence[str], here: Sequence[Word], text: str, lexicon: Lexicon) -> bool:
+    """Several words compare without case; one word may be small where the corpus does not write it big more often."""
     if len(parts) == 1:
-        word = here[0].text
-        is_plain = parts[0].islower() or parts[0][1:].islower()
-        return word == parts[0] or (
-            is_plain and word.islower() and word == parts[0].lower() and here[0].tag[:1] in {"N", ""}
-        )
+        word, fold = here[0].text, here[0].fold
+        is_small = word == parts[0].lower() and parts[0][1:].islower() and here[0].tag[:1] in {"N", ""}
+        is_rare = lexicon.upper[fold] == 0 or 2 * lexicon.upper[fold] >= lexicon.lower[fold]
+        return word == parts[0] or (is_small and is_rare)
     if any(part.casefold() != word.fold for part, word in zip(parts, here, strict=True)):
         return False
     return all(text[a.end : b.start] in {" ", "-", "/", " & "} for a, b in pairwise(here))
+
+
+def small_variants(words: Sequence[Word], lexicon: Lexicon) -> list[Name]:
+    """ "redis" in a corpus that mostly writes Redis."""
+    found = []
+    for word in words:
+        is_noun = word.text.islower() and word.tag in {"NN", "NNP", "FW", ""} and word.fold not in ORDINARY_WORDS
+        if is_noun and lexicon.names[word.fold] > 1 and lexicon.upper[word.fold] > lexicon.lower[word.fold]:
+            found.append(Name(word.start, word.end, lexicon.model_type(word.text) or "unknown", "end"))
+    return found
 
 
 def identifiers(clean: Clean, words: Sequence[Word]) -> list[Name]:
@@ -224,13 +235,7 @@ def is_junk(text: str, kind: str, lexicon: Lexicon) -> bool:
     if kind == "known":
         return False
     fold = text.casefold()
-    if (
-        fold in CLOSED_WORDS
-        or fold in HONORIFICS
-        or text in GENERIC_ACRONYMS
-        or fold in UNITS
-        or not regex.search(r"\p{L}", text)
-    ):
+    if fold in CLOSED_WORDS | HONORIFICS | UNITS or text in GENERIC_ACRONYMS or not regex.search(r"\p{L}", text):
         return True
     if text in TYPE_OF_PREFIX or DATE.fullmatch(text) or regex.search(r"[{}<>|=]", text):
         return True

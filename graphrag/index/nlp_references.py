@@ -91,7 +91,7 @@ def heading_topic(reading: Reading) -> Antecedent | None:
     """The name that a heading is: all of it, or what stands before its colon."""
     text = reading.sentence.clean.text
     for name in reading.names:
-        if name.start == 0 and AFTER_TOPIC.match(text, name.end):
+        if name.is_sure and name.start == 0 and AFTER_TOPIC.match(text, name.end):
             return Antecedent(reading.surface(name), name.type)
     return None
 

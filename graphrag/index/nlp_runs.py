@@ -57,6 +57,8 @@ def proper_runs(clean: Clean, words: Sequence[Word], lexicon: Lexicon, *, first_
         is_proven = is_cell or not words[position].is_due or not words[position].is_plain
         fold = words[position].fold
         is_sure = is_proven or lexicon.upper[fold] > 0 or (not first_pass and lexicon.is_name(fold))
+        if words[position].fold in HONORIFICS - {"st"} and last > position:
+            type_hint = "person"
         found.append(Name(start, end, head_type(text[start:end]) or type_hint or "unknown", kind, is_sure))
         position = last + 1
     if first_pass:  # what stands before a lower-case head is no proof that it stands alone

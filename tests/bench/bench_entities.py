@@ -105,7 +105,7 @@ def our_spans(texts: Sequence[str], model: str) -> set[Span]:
                 "n_tokens": 1,
                 "content_sha256": ids.content_sha256(text),
                 "metadata": "{}",
-            }  # fmt: skip
+            }
         )
         units.append(
             {
@@ -120,7 +120,7 @@ def our_spans(texts: Sequence[str], model: str) -> set[Span]:
                 "start_char": 0,
                 "end_char": len(text),
                 "heading_path": [],
-            }  # fmt: skip
+            }
         )
     extraction = nlp_extraction.extract_mentions(
         tables.TEXT_UNITS.from_rows(units), tables.DOCUMENTS.from_rows(documents), model=model, known_names={},
