@@ -177,6 +177,7 @@ PREDICATE_SYNONYMS = {
     "is_successor_of": "succeeds", "is_successor_to": "succeeds", "is_replacement_for": "replaces",
     "is_dependency_of": "dependency_of", "is_replica_of": "replica_of", "is_fork_of": "fork_of",
     "is_subsidiary_of": "subsidiary_of", "is_accountable_for": "accountable_for", "is_on_call_for": "on_call_for",
+    "is_in_charge_of": "in_charge_of",
     "is_wrapper_around": "wraps",
 }  # fmt: skip
 
@@ -273,3 +274,8 @@ INSTITUTIONS = frozenset(TYPE_OF_PROPER_HEAD) | words(
     "journal times"
 )
 HONORIFICS = words("mr mrs ms dr prof st sir rev gen col capt sgt lt hon messrs mme mlle")
+# Words by which a corpus shows that it is about software.
+TECHNICAL_WORDS = words(
+    "service services database databases db api apis cluster clusters queue cache server servers gateway pipeline "
+    "backend frontend app apps endpoint deployment repo repository"
+)

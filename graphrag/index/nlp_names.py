@@ -20,10 +20,13 @@ from graphrag.index.nlp_corpus import Lexicon
 from graphrag.index.nlp_lexicon import (
     CALENDAR_WORDS,
     CLOSED_WORDS,
+    EMPTY_MODIFIERS,
     FILE_SUFFIXES,
     GENERIC_ACRONYMS,
     HONORIFICS,
     ORDINARY_WORDS,
+    TECHNICAL_WORDS,
+    TYPE_OF_HEAD,
     TYPE_OF_PREFIX,
     UNITS,
 )
@@ -64,7 +67,7 @@ def count_words(lexicon: Lexicon, clean: Clean, words: Sequence[Word], parse: Pa
     for span in model_spans(clean, parse) if parse else ():
         lexicon.labels.setdefault(clean.text[span.start : span.end].casefold(), Counter())[span.type] += 1
     lexicon.n_sentences += 1
-    lexicon.n_technical += bool(clean.codes or compounds(clean, words))
+    lexicon.n_technical += bool(clean.codes or any(word.fold in TECHNICAL_WORDS for word in words))
     if is_shouted(words):
         return
     for word in words:
@@ -106,6 +109,11 @@ def find_names(clean: Clean, words: Sequence[Word], parse: Parse | None, lexicon
     found = known_names(clean, words, lexicon)
     found += identifiers(clean, words)
     found += small_variants(words, lexicon)
+    found += [
+        Name(word.start, word.end, head_type(word.text), "compound", is_sure=lexicon.lower[word.fold] > 1)
+        for word in words
+        if KEBAB.fullmatch(word.text) and is_kebab_name(word.text)
+    ]
     if kind == "heading":
         found += heading_names(clean, words, lexicon)
     elif not is_shouted(words):
@@ -192,6 +200,19 @@ def identifiers(clean: Clean, words: Sequence[Word]) -> list[Name]:
         if 2 <= end - start <= 60:
             found.append(Name(start, end, head_type(clean.text[start:end]) or "unknown", "link"))
     return found
+
+
+def is_kebab_name(text: str) -> bool:
+    """user-service, ledger-db; not micro-service or on-call-team."""
+    first, *_, last = text.split("-")
+    return last in TYPE_OF_HEAD and first not in EMPTY_MODIFIERS | CLOSED_WORDS | {
+        "micro",
+        "sub",
+        "multi",
+        "non",
+        "pre",
+        "self",
+    }
 
 
 def is_code_name(text: str) -> bool:

@@ -98,7 +98,7 @@ class RelationReader:
     def may_be_verb(self, start: int, end: int, done: set[int]) -> bool:
         """For a pattern's verb: not one that the parse has read, or holds for unreal."""
         tokens = [t for t, first in enumerate(self.tree.parse.starts) if start <= first < end]
-        return not any(token in done or self.tree.parse.tags[token] in {"IN", "RB", "DT"} for token in tokens)
+        return not any(token in done or self.tree.parse.tags[token] in {"IN", "DT"} for token in tokens)
 
     def is_sound(self, fact: Relation) -> bool:
         if fact.subject == fact.object:

@@ -65,7 +65,8 @@ def merge_runs(clean: Clean, runs: list[Name], spans: list[Name], lexicon: Lexic
         kind = run.type if (start, end) == (run.start, run.end) else head_type(text) or "unknown"
         if same and (kind == "unknown" or not lexicon.is_technical):
             exact = [span.type for span in same if (span.start, span.end) == (start, end)]
-            kind = exact[0] if exact and not lexicon.is_technical else lexicon.model_type(text) or kind
+            believed = exact[0] if exact and not lexicon.is_technical else lexicon.model_type(text) or kind
+            kind = kind if kind in TECHNICAL_TYPES else believed
         fitted.append(replace(run, start=start, end=end, type=kind, is_sure=run.is_sure or bool(same)))
     for span in spans:
         text = clean.text[span.start : span.end]
@@ -94,6 +95,7 @@ def fit_run(clean: Clean, run: Name, spans: Sequence[Name], lexicon: Lexicon) ->
     return run.start, run.end
 
 
+TECHNICAL_TYPES = frozenset(TYPE_OF_HEAD.values()) - {"page", "table", "model"}
 JOINING = frozenset({"of", "for", "of the", "for the", "de", "del", "von", "van", "di"})
 
 

@@ -34,7 +34,7 @@ MAX_DEPTH = 6
 PARTITIVES = words(
     "most all part some half much many one two each any none both several set group list source rest copy"
 )
-PLACE_NOUNS = words("front top")
+PLACE_NOUNS = words("front top call charge")
 NOUN_PREPOSITIONS = words("to from into on onto via through with against")
 PLACING_VERBS = words("store keep hold save cache host put place write record persist publish register")
 TIME_NOUNS = words("day week month year hour minute time night morning")
@@ -166,7 +166,7 @@ class SentenceTree:
                     yield Argument(path, antecedent)
             elif dep == "pobj" and self.words[child] in PLACE_NOUNS:
                 for deeper in self.children[child]:
-                    if self.words[deeper] == "of":
+                    if self.words[deeper] in {"of", "for"}:
                         yield from self.preposition_objects((*path, child, deeper), antecedent)
             elif dep == "pobj":
                 if self.words[last] != "of" or len(path) > 1 or self.parse.lemmas[self.parse.heads[path[0]]] != "use":
