@@ -121,6 +121,8 @@ class SentenceTree:
                 (has_object and (is_light or self.words[child] == "for")) or (passive and self.words[child] == "for")
             ):
                 yield from self.preposition_objects((child,), antecedent)
+            elif child in self.name_of and self.parse.tags[child] == "VB":  # "to RabbitMQ", a name taken for a verb
+                yield from (Argument((c,), child) for c in self.children[child] if self.words[c] == "to")
         owns_subject = any(
             deps[c].startswith("nsubj") and self.words[c] not in RELATIVE_PRONOUNS for c in self.children[verb]
         )

@@ -118,6 +118,16 @@ STATED = [
     ("The `token-cache` depends on `redis-main`.", "token-cache depends_on redis-main"),
     ("**Billing** depends on [Redis](redis.md).", "Billing depends_on Redis"),
     ("Billing depends on [[redis|Redis]].", "Billing depends_on Redis"),
+    (
+        "The inventory service, maintained by the Supply Team, publishes stock events to RabbitMQ.",
+        "inventory service maintained_by Supply Team; inventory service publishes_to RabbitMQ",
+    ),
+    (
+        "Order Gateway forwards requests to both the Pricing Engine and the Tax Service.",
+        "Order Gateway forwards_to Pricing Engine; Order Gateway forwards_to Tax Service",
+    ),
+    ("user-service calls auth-service over gRPC.", "user-service calls auth-service"),
+    ("Team Phoenix is on call for the Feature Store.", "Team Phoenix on_call_for Feature Store"),
     # contrast keeps the half that is stated
     ("Billing depends on Redis but not Kafka.", "Billing depends_on Redis"),
     ("Billing uses Redis instead of Kafka.", "Billing uses Redis"),
