@@ -44,13 +44,13 @@ LISTED = regex.compile(rf"(?:,|,? and|,? or|,? as well as| &)(?: (?:on|to|from|b
 UNREAL_BEFORE = regex.compile(
     r"\b(?:if|unless|whether|until|without|neither|nor|no|not|never|cannot|instead of|rather than"
     r"|would|should|could|might|may|must|can|will|did|does|do|at first|initially|originally|previously|formerly"
-    r"|imagine|suppose|assume|assuming|proposed?|plans?|wants?|lest|doubts?|denies|deny|unlikely)\b[^.;:]*$",
+    r"|imagine|suppose|assume|assuming|proposed?|plans?|wants?|had|before|thinks?|believes?|nobody|nothing|lest|doubts?|denies|deny|unlikely)\b[^.;:]*$",
     regex.IGNORECASE,
 )
 FINITE_AFTER = regex.compile(
     r"(?: [\p{L}-]+)?,? (?:is|are|was|were|has|have|had|should|must|can|could|will|would|may|might|do|does|did|need)\b"
 )
-UNTIL = regex.compile(r"^[^.;:]*\b(?:until|till)\b")
+UNTIL = regex.compile(r"^[^.;:]*\b(?:until|till|if|unless)\b")
 UNDER_PREPOSITION = regex.compile(
     r"\b(?:of|in|for|from|with|on|to|by|at|between|about)(?: the| a| an| our)? $", regex.IGNORECASE
 )

@@ -34,6 +34,7 @@ MAX_DEPTH = 6
 PARTITIVES = words(
     "most all part some half much many one two each any none both several set group list source rest copy"
 )
+LACKING_VERBS = words("lack miss")
 PLACE_NOUNS = words("front top call charge")
 NOUN_PREPOSITIONS = words("to from into on onto via through with against")
 PLACING_VERBS = words("store keep hold save cache host put place write record persist publish register")
@@ -217,12 +218,17 @@ class SentenceTree:
                 self.words[c] in {"if", "unless"} and deps[c] == "mark" for c in self.children[child]
             ):
                 return True
-            if dep == "prep" and word == "until":
+            is_past = tags[verb] == "VBD"
+            if (dep == "prep" and (word == "until" or (is_past and word == "before"))) or (is_past and word == "once"):
+                return True
+            if dep == "aux" and word in {"had", "were"} and child == 0:  # "Had Billing used Redis, ..."
                 return True
             if dep in {"nsubj", "nsubjpass", "dobj"} and any(
                 self.words[c] in {"no", "neither"} for c in self.children[child]
             ):
                 return True
+        if self.parse.lemmas[verb] in LACKING_VERBS:
+            return True
         if depth > MAX_DEPTH or heads[verb] == verb:
             return False
         head, dep = heads[verb], deps[verb]
@@ -233,6 +239,9 @@ class SentenceTree:
         if dep == "conj":
             is_bare = tags[verb] == "VB" or (tags[verb] in {"VBG", "VBN"} and tags[head] == tags[verb])
             return not has_subject and is_bare and self.is_unreal(head, depth + 1)
+        has_auxiliary = any(deps[c] == "aux" for c in self.children[verb])
+        if dep in {"xcomp", "ccomp"} and tags[verb] == "VB" and has_subject and not has_auxiliary:
+            return True  # "make Billing use Redis", "propose that Billing use Redis"
         if dep in {"xcomp", "ccomp"} and head < verb:  # one before its head is a clause set beside it, not under it
             lemma = self.parse.lemmas[head].casefold()
             if lemma in UNREAL_VERBS or (

@@ -165,6 +165,19 @@ NOT_STATED = [
     "Billing depended on Redis until 2024.",
     "It is not true that Billing depends on Redis.",
     "We doubt that Billing depends on Redis.",
+    "Billing will depend on Redis.",
+    "We propose that Billing use Redis.",
+    "Had Billing used Redis, it would have failed.",
+    "Nobody at Acme uses Redis.",
+    "Billing is independent of Redis.",
+    "Before 2020 Billing depended on Redis.",
+    "Billing once ran on Redis.",
+    "Billing depends on Redis only if Kafka is down.",
+    "Redis is not a dependency of Billing.",
+    "Billing lacks access to Redis.",
+    "Billing failed to reach Redis.",
+    "Some people think Billing depends on Redis.",
+    "In theory, Billing could talk to Redis.",
 ]
 
 
