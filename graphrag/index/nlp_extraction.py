@@ -1,8 +1,8 @@
 """Entity and relationship mentions without a language model: spaCy's parse where it is installed, plain rules else.
 
 Reads documents and text_units; writes entity_mentions, relationship_mentions and failures (entity_id stays null until
-disambiguation). The rooms beside it hold the rules: nlp_sentences (what is read), nlp_markup (Markdown to words),
-nlp_names (names), nlp_relations (relations from a parse), nlp_lexicon (word lists); graphrag/nlp_parsing is the door
+disambiguation). The rooms beside it hold the rules: nlp/sentences (what is read), nlp/markup (Markdown to words),
+nlp/names (names), nlp/relations (relations from a parse), nlp/lexicon (word lists); graphrag/nlp/parsing is the door
 to spaCy. Two passes: the first counts how the corpus writes its words, the second decides.
 
 Does not: decide which names mean one entity (disambiguation.py), or ask a language model (extraction.py).
@@ -16,22 +16,23 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from graphrag import nlp_parsing, tables
+from graphrag import tables
 from graphrag.errors import ModelError
 from graphrag.ids import row_id
-from graphrag.index.nlp_corpus import Lexicon
-from graphrag.index.nlp_fields import FieldRelation, field_relations, row_relations
-from graphrag.index.nlp_lexicon import TECHNOLOGY_PREDICATES
-from graphrag.index.nlp_names import count_names, count_words, find_names
-from graphrag.index.nlp_patterns import find_pattern_relations
-from graphrag.index.nlp_predicates import Relation
-from graphrag.index.nlp_references import Place, Reading, read_places, resolve
-from graphrag.index.nlp_relations import find_relations
-from graphrag.index.nlp_sentences import Sentence, cut_sentences
-from graphrag.index.nlp_types import find_definitions
-from graphrag.index.nlp_words import Name, find_words
 from graphrag.memo import Memo
-from graphrag.nlp_parsing import Parse
+from graphrag.nlp import parsing
+from graphrag.nlp.corpus import Lexicon
+from graphrag.nlp.fields import FieldRelation, field_relations, row_relations
+from graphrag.nlp.lexicon import TECHNOLOGY_PREDICATES
+from graphrag.nlp.names import count_names, count_words, find_names
+from graphrag.nlp.parsing import Parse
+from graphrag.nlp.patterns import find_pattern_relations
+from graphrag.nlp.predicates import Relation
+from graphrag.nlp.references import Place, Reading, read_places, resolve
+from graphrag.nlp.relations import find_relations
+from graphrag.nlp.sentences import Sentence, cut_sentences
+from graphrag.nlp.types import find_definitions
+from graphrag.nlp.words import Name, find_words
 
 # A sentence with more names than this is a list; its pairs say nothing.
 MAX_COOCCURRING = 8
@@ -46,7 +47,7 @@ class Extraction(NamedTuple):
 
 def missing_parts() -> str:
     """What the full extraction lacks and how to get it; empty when all is there."""
-    return nlp_parsing.missing_parts()
+    return parsing.missing_parts()
 
 
 def extract_mentions(
@@ -102,7 +103,7 @@ def _parse(
     if model == "lite" or (model == "auto" and missing_parts()):
         return parses
     wanted = [i for i, s in enumerate(sentences) if s.is_english and _is_running_text(s)]
-    found = nlp_parsing.parse_sentences(
+    found = parsing.parse_sentences(
         [sentences[i].clean.text for i in wanted], processes=processes, memo=memo, advance=advance
     )
     for i, parse in zip(wanted, found, strict=True):

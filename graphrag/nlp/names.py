@@ -4,7 +4,7 @@ A name is a declared name, an identifier, a run of proper nouns, an acronym, a s
 compound under a technical head noun. What counts as a name at a sentence start, or as one name across "and", is decided
 by how the whole corpus writes it: `Lexicon` counts that in a first pass.
 
-Does not: decide which names mean the same entity (index/disambiguation.py), or relate them (index/nlp_relations.py).
+Does not: decide which names mean the same entity (index/disambiguation.py), or relate them (index/nlp/relations).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from itertools import pairwise
 
 import regex
 
-from graphrag.index.nlp_corpus import Lexicon
-from graphrag.index.nlp_lexicon import (
+from graphrag.nlp.corpus import Lexicon
+from graphrag.nlp.lexicon import (
     CALENDAR_WORDS,
     CLOSED_WORDS,
     EMPTY_MODIFIERS,
@@ -30,11 +30,11 @@ from graphrag.index.nlp_lexicon import (
     TYPE_OF_PREFIX,
     UNITS,
 )
-from graphrag.index.nlp_markup import Clean
-from graphrag.index.nlp_runs import compounds, proper_runs
-from graphrag.index.nlp_spans import merge_runs, model_spans
-from graphrag.index.nlp_words import Name, Word, head_type, is_shouted
-from graphrag.nlp_parsing import Parse
+from graphrag.nlp.markup import Clean
+from graphrag.nlp.parsing import Parse
+from graphrag.nlp.runs import compounds, proper_runs
+from graphrag.nlp.spans import merge_runs, model_spans
+from graphrag.nlp.words import Name, Word, head_type, is_shouted
 
 DATE = regex.compile(r"\d{1,2}-\p{Lu}\p{Ll}{2}-\d{2,4}|\d{4}-\d\d(?:-\d\d)?")
 TICKET = regex.compile(r"[A-Z][A-Z0-9]{1,9}-\d+(?:-\d+)*")

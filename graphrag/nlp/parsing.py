@@ -4,7 +4,7 @@ Finds an English model folder without importing any package of it, checks its fi
 not hold, in one process or several. A parse is plain data (offsets, lemmas, tags, heads, entity spans), so the
 rules that read it need no spaCy, and a run whose sentences are all in the memo never imports it.
 
-Does not: know what an entity or a relation is (index/nlp_names.py, index/nlp_relations.py), or cut sentences.
+Does not: know what an entity or a relation is (index/nlp/names, index/nlp/relations), or cut sentences.
 """
 
 from __future__ import annotations
@@ -227,7 +227,7 @@ class Worker:
     def __init__(self, folder: Path) -> None:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "graphrag.nlp_parsing", str(folder)],
+            [sys.executable, "-m", "graphrag.nlp.parsing", str(folder)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,

@@ -15,9 +15,9 @@ from itertools import pairwise
 
 import regex
 
-from graphrag.index.nlp_lexicon import COMMON_VERBS, IRREGULAR_FORMS, LIGHT_VERBS
-from graphrag.index.nlp_predicates import Relation, is_confirmed, is_excluded, normalise_predicate, third_person
-from graphrag.index.nlp_words import Name
+from graphrag.nlp.lexicon import COMMON_VERBS, IRREGULAR_FORMS, LIGHT_VERBS
+from graphrag.nlp.predicates import Relation, is_confirmed, is_excluded, normalise_predicate, third_person
+from graphrag.nlp.words import Name
 
 ADVERB = (
     r"(?:also|now|still|currently|directly|only|then|mostly|both|all|just|always|usually|mainly|again|simply|normally)"

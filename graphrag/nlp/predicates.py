@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import regex
 
-from graphrag.index.nlp_lexicon import CARRYING_PREDICATES, PREDICATE_SYNONYMS, STRONG_PREDICATES
-from graphrag.index.nlp_words import Name
+from graphrag.nlp.lexicon import CARRYING_PREDICATES, PREDICATE_SYNONYMS, STRONG_PREDICATES
+from graphrag.nlp.words import Name
 
 IRREGULAR_THIRD = {"be": "is", "have": "has", "do": "does", "go": "goes"}
 EXCLUDED_BEFORE = regex.compile(

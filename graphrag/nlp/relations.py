@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import regex
 
-from graphrag.index.nlp_lexicon import (
+from graphrag.nlp.lexicon import (
     CARRYING_PREDICATES,
     EMPTY_HEADS,
     EMPTY_MODIFIERS,
@@ -21,8 +21,9 @@ from graphrag.index.nlp_lexicon import (
     TYPE_OF_HEAD,
     words,
 )
-from graphrag.index.nlp_patterns import find_pattern_relations
-from graphrag.index.nlp_predicates import (
+from graphrag.nlp.parsing import Parse
+from graphrag.nlp.patterns import find_pattern_relations
+from graphrag.nlp.predicates import (
     Relation,
     is_confirmed,
     is_excluded,
@@ -30,9 +31,8 @@ from graphrag.index.nlp_predicates import (
     normalise_predicate,
     third_person,
 )
-from graphrag.index.nlp_tree import PARTITIVES, SentenceTree
-from graphrag.index.nlp_words import Name
-from graphrag.nlp_parsing import Parse
+from graphrag.nlp.tree import PARTITIVES, SentenceTree
+from graphrag.nlp.words import Name
 
 UNREAL_OPENING = regex.compile(
     r"\b(?:at first|initially|originally|in the past|under (?:that|this) proposal)\b", regex.IGNORECASE

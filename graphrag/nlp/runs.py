@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import regex
 
-from graphrag.index.nlp_corpus import Lexicon
-from graphrag.index.nlp_lexicon import (
+from graphrag.nlp.corpus import Lexicon
+from graphrag.nlp.lexicon import (
     CALENDAR_WORDS,
     CLOSED_WORDS,
     COMMON_VERBS,
@@ -17,8 +17,8 @@ from graphrag.index.nlp_lexicon import (
     ORDINARY_WORDS,
     TYPE_OF_HEAD,
 )
-from graphrag.index.nlp_markup import Clean
-from graphrag.index.nlp_words import VERSION, Name, Word, head_type
+from graphrag.nlp.markup import Clean
+from graphrag.nlp.words import VERSION, Name, Word, head_type
 
 ACRONYM = regex.compile(r"\p{Lu}[\p{Lu}\d]{1,6}s?(?:&\p{Lu}+)?")
 

@@ -17,8 +17,8 @@ import polars as pl
 import regex
 
 from graphrag.blocks import CODE, FENCE, FIELD, HEADING, ITEM, ROW, RULE, Block, scan_blocks
-from graphrag.index.nlp_lexicon import words
-from graphrag.index.nlp_markup import Clean, clean_markup
+from graphrag.nlp.lexicon import words
+from graphrag.nlp.markup import Clean, clean_markup
 from graphrag.sentences import sentence_spans
 
 MAX_SENTENCE = 2_000

@@ -11,11 +11,11 @@ from itertools import pairwise
 
 import regex
 
-from graphrag.index.nlp_corpus import Lexicon
-from graphrag.index.nlp_lexicon import CLOSED_WORDS, INSTITUTIONS, ORDINARY_WORDS, TYPE_OF_HEAD, TYPE_OF_LABEL
-from graphrag.index.nlp_markup import Clean
-from graphrag.index.nlp_words import Name, head_type
-from graphrag.nlp_parsing import Parse
+from graphrag.nlp.corpus import Lexicon
+from graphrag.nlp.lexicon import CLOSED_WORDS, INSTITUTIONS, ORDINARY_WORDS, TYPE_OF_HEAD, TYPE_OF_LABEL
+from graphrag.nlp.markup import Clean
+from graphrag.nlp.parsing import Parse
+from graphrag.nlp.words import Name, head_type
 
 
 def model_spans(clean: Clean, parse: Parse) -> list[Name]:

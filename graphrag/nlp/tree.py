@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from graphrag.index.nlp_lexicon import (
+from graphrag.nlp.lexicon import (
     CONTROL_VERBS,
     LIGHT_VERBS,
     MODALS,
@@ -20,9 +20,9 @@ from graphrag.index.nlp_lexicon import (
     UNREAL_VERBS,
     words,
 )
-from graphrag.index.nlp_predicates import is_strong, third_person
-from graphrag.index.nlp_words import Name
-from graphrag.nlp_parsing import Parse
+from graphrag.nlp.parsing import Parse
+from graphrag.nlp.predicates import is_strong, third_person
+from graphrag.nlp.words import Name
 
 PREPOSITIONS = words(
     "on upon to from by with into onto in inside through via behind against for at of as under over within between "
