@@ -68,7 +68,7 @@ def find_dependents(index: Index, entity_ids: Sequence[str]) -> list[str]:
         ).rows()
         frontier = []
         for relationship_id, source_id, target_id, predicate, source_type, is_hub in rows:
-            if not _is_need(predicate, source_type) or (source_id, target_id) in pairs:
+            if not is_need(predicate, source_type) or (source_id, target_id) in pairs:
                 continue
             pairs.add((source_id, target_id))
             found[relationship_id] = None
@@ -80,7 +80,8 @@ def find_dependents(index: Index, entity_ids: Sequence[str]) -> list[str]:
     return list(found)[:MAX_DEPENDENTS]
 
 
-def _is_need(predicate: str, source_type: str) -> bool:
+def is_need(predicate: str, source_type: str) -> bool:
+    """Whether a predicate says that its subject, of this type, does not work without its object."""
     first, *rest = predicate.split("_")
     stem = stem_term(next(iter(split_search_terms(first)), ""))
     if stem in _NEEDS_OF_ANYONE:

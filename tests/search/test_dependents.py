@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from graphrag.search.dependents import _is_need, asks_for_dependents, find_dependents
+from graphrag.search.dependents import asks_for_dependents, find_dependents, is_need
 from graphrag.search.local_search import search_local
 from graphrag.search.seeds import resolve_entity
 from graphrag.store import Index
@@ -49,7 +49,7 @@ def test_owners_do_not_break_with_what_they_own(r8: Index) -> None:
 
 
 @pytest.mark.parametrize(
-    ("predicate", "source_type", "is_need"),
+    ("predicate", "source_type", "expected"),
     [
         ("depends_on", "service", True),
         ("depends_on", "person", True),
@@ -64,8 +64,8 @@ def test_owners_do_not_break_with_what_they_own(r8: Index) -> None:
         ("replaces", "database", False),
     ],
 )
-def test_what_is_a_need(predicate: str, source_type: str, is_need: bool) -> None:
-    assert _is_need(predicate, source_type) is is_need
+def test_what_is_a_need(predicate: str, source_type: str, expected: bool) -> None:
+    assert is_need(predicate, source_type) is expected
 
 
 def test_a_cycle_ends(make_index: MakeIndex) -> None:
