@@ -32,7 +32,7 @@ from graphrag.nlp.references import Place, Reading, read_places, resolve
 from graphrag.nlp.relations import find_relations
 from graphrag.nlp.sentences import Sentence, cut_sentences
 from graphrag.nlp.types import find_definitions
-from graphrag.nlp.words import Name, find_words
+from graphrag.nlp.words import Name, find_words, name_order
 
 # A sentence with more names than this is a list; its pairs say nothing.
 MAX_COOCCURRING = 8
@@ -45,8 +45,28 @@ class Extraction(NamedTuple):
     failures: pl.DataFrame
 
 
+class UnitProgress:
+    """Characters parsed in, text units done out: all units are reported once, none before its share is parsed."""
+
+    def __init__(self, n_units: int, advance: Callable[[int], None]) -> None:
+        self.n_units, self.report = n_units, advance
+        self.n_characters = self.n_parsed = self.n_reported = 0
+
+    def advance(self, n_characters: int) -> None:
+        self.n_parsed += n_characters
+        self._reach(self.n_units * self.n_parsed // max(1, self.n_characters))
+
+    def finish(self) -> None:
+        self._reach(self.n_units)
+
+    def _reach(self, n_units: int) -> None:
+        if n_units > self.n_reported:
+            self.report(n_units - self.n_reported)
+            self.n_reported = n_units
+
+
 def missing_parts() -> str:
-    """What the full extraction lacks and how to get it; empty when all is there."""
+    """What the full extraction lacks, what happens instead and how to get it; empty when all is there."""
     return parsing.missing_parts()
 
 
@@ -65,16 +85,18 @@ def extract_mentions(
 
     model: "spacy" (ModelError where it is missing), "lite" (rules only), "auto" (spacy where installed).
     known_names: declared surface -> type or "unknown". cooccurrence: also pairs of names of one sentence.
-    `advance` gets characters parsed.
+    `advance` gets text units, in step with the share of their text that is parsed: parsing is what takes the time.
     """
     sentences = cut_sentences(documents, text_units)
-    parses = _parse(sentences, model, processes, memo, advance)
+    progress = UnitProgress(text_units.height, advance)
+    parses = _parse(sentences, model, processes, memo, progress)
     readings = _read(sentences, parses, known_names)
     rows = Rows(cooccurrence)
     titles = dict(documents.select("id", "title").iter_rows())
     for document_id, its_readings in groupby(readings, key=lambda reading: reading.sentence.document_id):
         rows.append_document(list(its_readings), titles[document_id])
     rows.type_technologies()
+    progress.finish()
     return Extraction(
         _as_frame(tables.ENTITY_MENTIONS, rows.mentions.values()),
         _as_frame(tables.RELATIONSHIP_MENTIONS, rows.relations.values()),
@@ -95,7 +117,7 @@ def _parse(
     model: str,
     processes: int,
     memo: Memo | None,
-    advance: Callable[[int], None],
+    progress: UnitProgress,
 ) -> list[Parse | None]:
     if model not in {"spacy", "lite", "auto"}:
         raise ModelError(f'extraction.nlp is "{model}", must be one of spacy, lite, auto.')
@@ -103,9 +125,9 @@ def _parse(
     if model == "lite" or (model == "auto" and missing_parts()):
         return parses
     wanted = [i for i, s in enumerate(sentences) if s.is_english and _is_running_text(s)]
-    found = parsing.parse_sentences(
-        [sentences[i].clean.text for i in wanted], processes=processes, memo=memo, advance=advance
-    )
+    texts = [sentences[i].clean.text for i in wanted]
+    progress.n_characters = sum(map(len, set(texts)))
+    found = parsing.parse_sentences(texts, processes=processes, memo=memo, advance=progress.advance)
     for i, parse in zip(wanted, found, strict=True):
         parses[i] = parse
     return parses
@@ -169,7 +191,7 @@ class Rows:
 
     def _append_sentence(self, reading: Reading, place: Place) -> None:
         ends = {end for relation in reading.relations for end in (relation.subject, relation.object) if end is not None}
-        for name in sorted({name for name in reading.names if name.is_sure} | ends, key=lambda name: name.start):
+        for name in sorted({name for name in reading.names if name.is_sure} | ends, key=name_order):
             self._append_name(reading, name)
         typed: set[frozenset[str]] = set()
         for relation in reading.relations:

@@ -274,7 +274,7 @@ def resolve_overlaps(names: Iterable[Name]) -> list[Name]:
     """Longest first, then the surer rule; a name that touches a taken one is dropped."""
     ranked = sorted(
         set(names),
-        key=lambda n: (-(n.end - n.start), -PRIORITY[n.kind], n.start, n.type == "unknown", n.type, not n.is_sure),
+        key=lambda n: (-(n.end - n.start), -PRIORITY[n.kind], n.start, n.type == "unknown", n.type, not n.is_sure, n.kind),
     )
     taken: list[Name] = []
     for name in ranked:

@@ -55,6 +55,8 @@ UNDER_PREPOSITION = regex.compile(
     r"\b(?:of|in|for|from|with|on|to|by|at|between|about)(?: the| a| an| our)? $", regex.IGNORECASE
 )
 OBJECT_STOP = regex.compile(r"\b(?:to|and|or|but|that|which|who|not|no|than|as|if|when|is|are|was|were)\b")
+# A sentence with more names than this is a list or a dump.
+MAX_NAMES = 50
 COPULA_PREDICATES = {"on call": "on_call"}
 
 
@@ -93,7 +95,7 @@ def find_pattern_relations(
     text: str, names: Sequence[Name], is_verb: Callable[[int, int], bool] = lambda _start, _end: True
 ) -> list[Relation]:
     """The relations that the words between neighbouring names state; `is_verb` may refuse a span as a verb."""
-    if text.rstrip("\"') ").endswith("?"):
+    if text.rstrip("\"') ").endswith("?") or len(names) > MAX_NAMES:
         return []
     found: dict[tuple[int, str, int], Relation] = {}
     subjects: list[Name] = []

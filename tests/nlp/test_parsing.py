@@ -111,4 +111,7 @@ def test_a_model_whose_files_are_not_the_official_ones_is_not_loaded(tmp_path: P
 
 def test_what_is_missing_is_said_with_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parsing.importlib.util, "find_spec", lambda _name: None)
-    assert parsing.missing_parts() == 'spaCy is not installed (pip install "graphrag-batch[local]")'
+    assert parsing.missing_parts() == (
+        "spaCy is not installed: plain rules read the texts instead, and find fewer names and relations. "
+        'To get it: pip install "graphrag-batch[local]"'
+    )
