@@ -259,7 +259,9 @@ def compose_overview(
     n = len({chosen[p.passage.document].id for p in picks if p.passage.document in chosen})
     origin = f", from {n} community report{'s' if n != 1 else ''} at level {level}" if n else ""
     draft = replace(draft, sources=sources, reports=list_reports(used) or draft.reports)
-    lines = render_overview(group_by_topic(index, picks), chosen)
+    groups = group_by_topic(index, picks)
+    picks = [pick for group in groups for pick in group.picks]
+    lines = render_overview(groups, chosen)
     label = f"{EXTRACTIVE_LABEL.rstrip(':')}; {overview.scope}{origin}:"
     return compose_answer(draft, lines, resolve_overview(picks, chosen), packed=packed, label=label)
 
