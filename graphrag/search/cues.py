@@ -189,6 +189,7 @@ _DEFINES = re.compile(
 )
 
 
+_USED_FOR = re.compile(r"^\s*what (?:is|are) (?:the |an? |our )?(.+?) used for\s*\??\s*$", re.I)
 _COUNTED = re.compile(r"\bhow many (\w{3,})", re.I)
 _BYLINE = re.compile(
     r"\W*(?:(?:written|reviewed|read|edited|maintained|approved|posted|drafted)\b.{0,40}\bby\b|"
@@ -236,6 +237,11 @@ def answers_outright(question: str, text: str) -> bool:
     if counted := _COUNTED.search(question):
         noun = re.escape(counted[1][:-1])
         return bool(re.search(rf"\b(?:\d[\d,.]*|{_NUMBERS})\s+(?:\w+\s+)?{noun}", text, re.I))
+    if used := _USED_FOR.match(question):
+        thing = r"\W+".join(map(re.escape, re.findall(r"\w+", used[1])))
+        use = rf"\bus(?:e|es|ing) (?:the |an? )?\W?{thing}\b.{{0,60}}?\b(?:as|to|for)\b"
+        use += rf"|\b{thing} is (?:also )?used (?:for|to|as)\b"
+        return re.search(use, text, re.I) is not None
     asked = _DEFINES.match(question)
     if asked is None:
         return False

@@ -40,7 +40,7 @@ LEAST_READABLE = 0.4
 NEARNESS_WEIGHT = 0.4
 # A sentence with the kind of answer that the question asks for comes first among those that say enough of what it asks.
 CUE_WORTH, DEFINITION_WORTH, ENOUGH_SAID, POINTER_SHARE = 0.5, 0.5, 0.4, 0.5
-NAMELESS_SHARE = 0.6
+NAMELESS_SHARE, PHRASE_WORTH = 0.6, 0.3
 # Share of a sentence's weight that goes by the terms in it and its headings together.
 HEADING_SHARE, NAMED_HEADING_SHARE = 0.25, 0.7
 # A lone short quote, and the first to a question for steps, is shown with the sentence after it, which often says what
@@ -114,10 +114,18 @@ def _weigh_sentence(
     under = question.coverage(f"{_headings(passage)}\n{text}")
     said = (1 - by_headings) * question.coverage(text) + by_headings * under
     expected = CUE_WORTH * rate_cue(read_cue(question.text), text, " ".join(passage.heading_path[-1:]))
+    expected += PHRASE_WORTH * (_phrase(question) in text.lower())
     expected += DEFINITION_WORTH * answers_outright(question.text, text)
     weight = _readability(text) * share * (0.1 + said + expected * min(1.0, said / ENOUGH_SAID))
     weight *= POINTER_SHARE if points_elsewhere(text) or is_aside(text) else 1.0
     return [Quote(text, passage, passage.start + start, passage.start + end, weight)]
+
+
+def _phrase(question: Question) -> str:
+    """The question from its first to its last content word, in lower case: "deploy an app"; a single word is none."""
+    words = [word.strip("?!.,;:'\"").lower() for word in question.text.split()]
+    held = [n for n, word in enumerate(words) if set(split_search_terms(word)) & set(question.terms)]
+    return " ".join(words[held[0] : held[-1] + 1]) if len(held) > 1 else "\n"
 
 
 def _rate_names(quote: Quote, spellings: Sequence[set[str]], in_named: Collection[str]) -> float:

@@ -27,7 +27,7 @@ from graphrag.search.extract import Quote, choose_quotes, render_fact, say_fact
 from graphrag.search.neighborhood import Neighborhood, Ranks, expand_neighborhood, rank_neighborhood
 from graphrag.search.overview import compose_overview, find_overview
 from graphrag.search.ranking import (
-    COVERAGE_FLOOR,
+    COVERAGE_ALONE,
     RRF_CONSTANT,
     Hit,
     Question,
@@ -287,15 +287,17 @@ def _choose_relevant(asked: Question, found: Found) -> tuple[list[Passage], list
         return passages, [fact for fact in asked_for if names >= {fact.source_id, fact.target_id}][:MAX_UNASKED_LINES]
     if asked_for:
         return passages, asked_for[:MAX_FACT_LINES]
-    if not names:
-        return passages, [fact for fact in said if asked.coverage(say_fact(fact)) >= COVERAGE_FLOOR][:MAX_FACT_LINES]
     surfaces = {stem_term(term) for entity in found.named for term in split_search_terms(entity.surface)}
-    most = MAX_UNASKED_LINES if set(asked.idf) - surfaces else MAX_FACT_LINES
+    says_more = bool(names and set(asked.idf) - surfaces) or "happen" in asked.text
+    most = MAX_UNASKED_LINES if says_more else MAX_FACT_LINES
+    if not names:
+        return passages, [fact for fact in said if asked.coverage(say_fact(fact)) >= COVERAGE_ALONE][:most]
     both = [fact for fact in about if fact in said][:most]
     untold = names - {end for fact in both for end in (fact.source_id, fact.target_id)}
     for name in sorted(untold):
         both += [f for f in about if name in (f.source_id, f.target_id) and f not in both][:MAX_UNASKED_LINES]
-    return passages, both or said[:MAX_FACT_LINES]
+    n_surfaces = len({entity.position for entity in found.named})  # a name may mean several
+    return passages, (both or said)[: max(most, MAX_UNASKED_LINES * n_surfaces)]
 
 
 def _sort_asked(asked: Question, about: Sequence[Fact], names: Collection[str]) -> list[Fact]:
