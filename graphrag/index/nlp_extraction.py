@@ -10,6 +10,7 @@ Does not: decide which names mean one entity (disambiguation.py), or ask a langu
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations, groupby
 from typing import Any, NamedTuple
@@ -22,8 +23,8 @@ from graphrag.ids import row_id
 from graphrag.memo import Memo
 from graphrag.nlp import parsing
 from graphrag.nlp.corpus import Lexicon
+from graphrag.nlp.evidence import settle_types
 from graphrag.nlp.fields import FieldRelation, field_relations, row_relations
-from graphrag.nlp.lexicon import TECHNOLOGY_PREDICATES
 from graphrag.nlp.names import count_names, count_words, find_names
 from graphrag.nlp.parsing import Parse
 from graphrag.nlp.patterns import find_pattern_relations
@@ -90,12 +91,12 @@ def extract_mentions(
     sentences = cut_sentences(documents, text_units)
     progress = UnitProgress(text_units.height, advance)
     parses = _parse(sentences, model, processes, memo, progress)
-    readings = _read(sentences, parses, known_names)
+    readings, lexicon = _read(sentences, parses, known_names)
     rows = Rows(cooccurrence)
     titles = dict(documents.select("id", "title").iter_rows())
     for document_id, its_readings in groupby(readings, key=lambda reading: reading.sentence.document_id):
         rows.append_document(list(its_readings), titles[document_id])
-    rows.type_technologies()
+    settle_types(list(rows.mentions.values()), list(rows.relations.values()), rows.defined, lexicon)
     progress.finish()
     return Extraction(
         _as_frame(tables.ENTITY_MENTIONS, rows.mentions.values()),
@@ -139,7 +140,7 @@ def _is_running_text(sentence: Sentence) -> bool:
 
 def _read(
     sentences: Sequence[Sentence], parses: Sequence[Parse | None], known_names: Mapping[str, str]
-) -> list[Reading]:
+) -> tuple[list[Reading], Lexicon]:
     """Two passes over the corpus: how it writes its words, then the names and relations of each sentence."""
     words = [find_words(s.clean.text, parse, s.clean.opens) for s, parse in zip(sentences, parses, strict=True)]
     lexicon = Lexicon()
@@ -157,7 +158,7 @@ def _read(
         text = sentence.clean.text
         relations = find_relations(text, parse, names) if parse else find_pattern_relations(text, names)
         readings.append(Reading(sentence, parse, names, relations, find_definitions(text, parse, names)))
-    return readings
+    return readings, lexicon
 
 
 class Rows:
@@ -167,6 +168,7 @@ class Rows:
         self.cooccurrence = cooccurrence
         self.mentions: dict[tuple[str, int, int], dict[str, Any]] = {}
         self.relations: dict[str, dict[str, Any]] = {}
+        self.defined: dict[str, Counter[str]] = defaultdict(Counter)
 
     def append_document(self, readings: Sequence[Reading], title: str) -> None:
         header: dict[int, str] = {}
@@ -206,6 +208,8 @@ class Rows:
         row = _mention_row(reading, name)
         if row is not None:
             self.mentions.setdefault((row["document_id"], row["start_char"], row["end_char"]), row)
+            if definition := reading.definitions.get(name):
+                self.defined[row["surface"]][definition.type] += 1
 
     def _append_relation(self, reading: Reading, relation: Relation, place: Place) -> tuple[str, ...]:
         subject = reading.surface(relation.subject) if relation.subject else ""
@@ -241,15 +245,6 @@ class Rows:
             if frozenset((a, b)) not in typed and a.casefold() != b.casefold():
                 self._append_row(_relation_row(reading, (a, CO_OCCURS, b), [a, "", b], "cooccurrence"))
 
-    def type_technologies(self) -> None:
-        """A name of unknown type that other things run on or are written in is a technology."""
-        built_on = {
-            row["object"].casefold() for row in self.relations.values() if row["predicate"] in TECHNOLOGY_PREDICATES
-        }
-        for row in self.mentions.values():
-            if row["type"] == "unknown" and row["surface"].casefold() in built_on:
-                row["type"] = "technology"
-
     def _append_row(self, row: dict[str, Any]) -> None:
         self.relations.setdefault(row["id"], row)
 
@@ -262,13 +257,12 @@ def _mention_row(reading: Reading, name: Name) -> dict[str, Any] | None:
     surface = reading.surface(name)
     relative = str(span[0] - sentence.unit_start), str(span[1] - sentence.unit_start)
     definition = reading.definitions.get(name)
-    kind = definition.type if definition and definition.type and name.kind != "known" else name.type
     method = {"known": "declared", "ner": "spacy"}.get(name.kind, "rule" if reading.parse else "lite")
     return {
         "id": row_id("entity_mention", sentence.text_unit_id, *relative, surface),
         "entity_id": None, "text_unit_id": sentence.text_unit_id, "document_id": sentence.document_id,
         "surface": surface,
-        "type": kind, "description": definition.text if definition else "",
+        "type": name.type, "description": definition.text if definition else "",
         "start_char": span[0], "end_char": span[1], "method": method,
     }  # fmt: skip
 

@@ -34,6 +34,7 @@ from graphrag.nlp.markup import Clean
 from graphrag.nlp.parsing import Parse
 from graphrag.nlp.runs import compounds, proper_runs
 from graphrag.nlp.spans import merge_runs, model_spans
+from graphrag.nlp.technologies import is_small_technology
 from graphrag.nlp.words import Name, Word, head_type, is_shouted
 
 DATE = regex.compile(r"\d{1,2}-\p{Lu}\p{Ll}{2}-\d{2,4}|\d{4}-\d\d(?:-\d\d)?")
@@ -114,6 +115,10 @@ def find_names(clean: Clean, words: Sequence[Word], parse: Parse | None, lexicon
         for word in words
         if KEBAB.fullmatch(word.text) and is_kebab_name(word.text)
     ]
+    if lexicon.is_technical:
+        found += [
+            Name(word.start, word.end, "unknown", "camel") for word in words if is_small_technology(word.text)
+        ]
     if kind == "heading":
         found += heading_names(clean, words, lexicon)
     elif not is_shouted(words):

@@ -18,6 +18,7 @@ from graphrag.nlp.lexicon import (
     TYPE_OF_HEAD,
 )
 from graphrag.nlp.markup import Clean
+from graphrag.nlp.technologies import is_certain_technology
 from graphrag.nlp.words import VERSION, Name, Word, head_type
 
 ACRONYM = regex.compile(r"\p{Lu}[\p{Lu}\d]{1,6}s?(?:&\p{Lu}+)?")
@@ -54,7 +55,9 @@ def proper_runs(clean: Clean, words: Sequence[Word], lexicon: Lexicon, *, first_
                 last += 1
         is_longer = last > position and not all(VERSION.fullmatch(word.text) for word in words[position + 1 : last + 1])
         is_cell = is_longer or (start == 0 and end == len(text) and last > position)  # all of a table cell: "Debian 9"
-        is_proven = is_cell or not words[position].is_due or not words[position].is_plain
+        is_whole = len(words) == 1 and words[position].tag in {"NNP", "NNPS", "NN", ""} and len(text) > 3  # "Kafka."
+        is_known = last == position and is_certain_technology(words[position].text)
+        is_proven = is_cell or is_whole or is_known or not words[position].is_due or not words[position].is_plain
         fold = words[position].fold
         is_sure = is_proven or lexicon.upper[fold] > 0 or (not first_pass and lexicon.is_name(fold))
         if words[position].fold in HONORIFICS - {"st"} and last > position:
@@ -90,6 +93,8 @@ def starts_run(text: str, words: Sequence[Word], position: int, lexicon: Lexicon
                 leads and word.tag == "NNP" and lexicon.names[f"{word.fold} {following.fold if following else ''}"] > 0
             )
         return leads or (word.tag == "NNP" and text[word.start - 1 : word.start] == " ")
+    if is_certain_technology(word.text):
+        return True
     if not leads and word.is_plain and lexicon.is_common(word.fold):
         return False
     if is_mid:

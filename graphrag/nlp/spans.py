@@ -41,6 +41,7 @@ def model_spans(clean: Clean, parse: Parse) -> list[Name]:
             "_SP",
             "CC",
             "IN",
+            "TO",
             "SYM",
         }:
             last -= 1
