@@ -26,7 +26,13 @@ THEME_WORDS = frozenset(
         "happen happened exist existing available there keep made make take took got come made everything"
     )
 )
-_THEME_STEMS = frozenset(map(stem_term, THEME_WORDS))
+# Verbs and nouns of "which ... do we ...": the answer is the same for all of them.
+_ASKING_WORDS = (
+    "rely use using used depend run running build built operate work know have own support maintain exist company "
+    "platform organisation organization system systems stack different kind kinds type types name names all "
+    "concern concerns involve involves mention affect affects touch relate deal"
+)
+ASKING_STEMS = frozenset(map(stem_term, THEME_WORDS)) | frozenset(map(stem_term, split_search_terms(_ASKING_WORDS)))
 
 
 class Kind(NamedTuple):
@@ -63,7 +69,7 @@ def find_documents_of_kind(index: Index, question: Question) -> Kind:
 
 def list_other_terms(question: Question, kind: Kind, cue: Cue | None) -> dict[str, float]:
     """What a question asks about besides the kind and the kind of answer: idf by stem."""
-    known = kind.stems | _THEME_STEMS | (cue.words if cue else frozenset())
+    known = kind.stems | ASKING_STEMS | (cue.words if cue else frozenset())
     return {stem: idf for stem, idf in question.idf.items() if stem not in known}
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from graphrag.context import TokenCounter, pack
 from graphrag.digest import rate_readability, show_quote
 from graphrag.search.answer import EXTRACTIVE_LABEL, Answer, cite, compose_answer
-from graphrag.search.documents_of_kind import THEME_WORDS
+from graphrag.search.documents_of_kind import ASKING_STEMS
 from graphrag.search.ranking import Question, stem_term
 from graphrag.search.rows import Fact, load_facts, load_passages
 from graphrag.search.sections import entity_section, fact_section, list_facts, list_sources
@@ -25,14 +25,6 @@ if TYPE_CHECKING:
     from graphrag.store import Index
 
 MAX_LISTED, MAX_FACTS_READ = 12, 20
-# Verbs and nouns of "which ... do we ...": the answer is the same for all of them.
-_ASKING = frozenset(
-    stem_term(term)
-    for term in split_search_terms(
-        "rely use using used depend run running build built operate work know have own support maintain exist company "
-        "platform organisation organization system systems stack different kind kinds type types name names all"
-    )
-) | frozenset(map(stem_term, THEME_WORDS))
 
 
 class Listing(NamedTuple):
@@ -48,7 +40,7 @@ def find_entities_of_type(index: Index, question: Question) -> Listing | None:
     """The entities of the one type that the question asks for; None if it asks for none or names anything else."""
     types = index.frame("select distinct type from entities where type <> 'unknown' order by type")["type"].to_list()
     stems = {kind: {stem_term(term) for term in split_search_terms(kind)} for kind in types}
-    asked = set(question.idf) - _ASKING
+    asked = set(question.idf) - ASKING_STEMS
     kind = next((kind for kind in types if stems[kind] and asked == stems[kind]), "")
     if not kind:
         return None

@@ -37,11 +37,12 @@ if TYPE_CHECKING:
 
 MAX_DOCUMENTS, MAX_ON_TOPIC, MAX_TEXT_UNITS = 20, 8, 2_000
 TOPICS = ("cause", "change", "risk")  # kinds of answers that a question can be about without naming anything else
+LEAD_DECAY = 0.5
 LEAST_READABLE = 0.35
 SOURCES_SHARE = 0.5
 # What a sentence is worth: it holds the kind of answer, speaks of the title, of what else was asked, comes first.
 CUE_WORTH, TITLE_WORTH, TERMS_WORTH, LEAD_WORTH = 0.8, 0.6, 0.8, 0.3
-LEAD_WORTH_WITHOUT_CUE = 0.8  # what a document is about stands at its beginning
+LEAD_WORTH_WITHOUT_CUE = 0.5  # what a document is about stands at its beginning
 # A thing that the title or the chosen sentence names says more about a document than one named somewhere in it.
 NAMED_ELSEWHERE = 0.3
 MAX_SHARE = 0.3  # of all documents: what is named everywhere does not recur
@@ -118,7 +119,8 @@ def pick_sentences(
             if is_denied(question.text, text) or (must_hold and cue is not None and not cue.said.search(text)):
                 continue
             held = {stem_term(term) for term in split_search_terms(text)}
-            worth = CUE_WORTH * cued + (LEAD_WORTH if cue else LEAD_WORTH_WITHOUT_CUE) / (1 + nth) + 0.05
+            lead = LEAD_WORTH / (1 + nth) if cue else LEAD_WORTH_WITHOUT_CUE / (1 + LEAD_DECAY * nth)
+            worth = CUE_WORTH * cued + lead + 0.05
             worth += TITLE_WORTH * len(title & held) / max(len(title), 1)
             worth += TERMS_WORTH * len(terms & held) / max(len(terms), 1)
             weight = round(worth * rate_readability(re.sub(r"[`*]|\[\[|\]\]", "", text)), 6)
