@@ -23,6 +23,7 @@ from graphrag.nlp.lexicon import (
     EMPTY_MODIFIERS,
     FILE_SUFFIXES,
     GENERIC_ACRONYMS,
+    GENERIC_NAMES,
     HONORIFICS,
     ORDINARY_WORDS,
     TECHNICAL_WORDS,
@@ -160,7 +161,7 @@ def is_same_name(parts: Sequence[str], here: Sequence[Word], text: str, lexicon:
         word, fold = here[0].text, here[0].fold
         is_small = word == parts[0].lower() and parts[0][1:].islower() and here[0].tag[:1] in {"N", ""}
         is_rare = lexicon.upper[fold] == 0 or 2 * lexicon.upper[fold] >= lexicon.lower[fold]
-        return word == parts[0] or (is_small and is_rare)
+        return word == parts[0] or (is_small and is_rare and fold not in GENERIC_NAMES)
     if any(part.casefold() != word.fold for part, word in zip(parts, here, strict=True)):
         return False
     return all(text[a.end : b.start] in {" ", "-", "/", " & "} for a, b in pairwise(here))
@@ -171,7 +172,8 @@ def small_variants(words: Sequence[Word], lexicon: Lexicon) -> list[Name]:
     found = []
     for word in words:
         is_noun = word.text.islower() and word.tag in {"NN", "NNP", "FW", ""} and word.fold not in ORDINARY_WORDS
-        if is_noun and lexicon.names[word.fold] > 1 and lexicon.upper[word.fold] > lexicon.lower[word.fold]:
+        is_mostly_name = lexicon.names[word.fold] > max(1, lexicon.lower[word.fold])
+        if is_noun and is_mostly_name and lexicon.upper[word.fold] > lexicon.lower[word.fold]:
             found.append(Name(word.start, word.end, lexicon.model_type(word.text) or "unknown", "end"))
     return found
 
@@ -262,6 +264,8 @@ def is_junk(text: str, kind: str, lexicon: Lexicon) -> bool:
         return False
     fold = text.casefold()
     if fold in CLOSED_WORDS | HONORIFICS | UNITS or text in GENERIC_ACRONYMS or not regex.search(r"\p{L}", text):
+        return True
+    if fold in GENERIC_NAMES or (" " in fold and all(part in GENERIC_NAMES for part in fold.split())):
         return True
     if text in TYPE_OF_PREFIX or DATE.fullmatch(text) or regex.search(r"[{}<>|=]", text):
         return True

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import regex
 
-from graphrag.nlp.lexicon import TYPE_OF_HEAD
+from graphrag.nlp.lexicon import CLOSED_WORDS, ORDINARY_WORDS, TYPE_OF_HEAD
 from graphrag.nlp.parsing import Parse
 from graphrag.nlp.predicates import Relation
 from graphrag.nlp.relations import clause_subjects
@@ -158,5 +158,11 @@ def _candidates(reading: Reading, place: Place, span: tuple[int, int], *, is_obj
         elif not is_object:
             return
     for topic in (place.section, place.topic):
-        if topic is not None:
+        if topic is not None and is_thing(topic.surface):
             yield topic
+
+
+def is_thing(surface: str) -> bool:
+    """A title that a pronoun may mean: of few words, and no instruction ("How to ...", "Recording installed projects")."""
+    first = surface.split()[0].casefold()
+    return surface.count(" ") <= 3 and first not in CLOSED_WORDS | ORDINARY_WORDS and not (first.endswith("ing") and " " in surface)

@@ -18,6 +18,7 @@ from graphrag.nlp.lexicon import (
     EMPTY_MODIFIERS,
     NEGATIONS,
     ORDINARY_WORDS,
+    RELATING_ADJECTIVES,
     TYPE_OF_HEAD,
     words,
 )
@@ -27,6 +28,7 @@ from graphrag.nlp.predicates import (
     Relation,
     is_confirmed,
     is_excluded,
+    is_precise,
     is_strong,
     normalise_predicate,
     third_person,
@@ -39,7 +41,7 @@ UNREAL_OPENING = regex.compile(
 )
 OWNER_NOUNS = {
     "owner": "owned_by", "maintainer": "maintained_by", "lead": "led_by", "leader": "led_by", "manager": "managed_by",
-}  # fmt: skip  # fmt: skip
+}  # fmt: skip
 # "the Redis instance" means Redis; "Redis topics" does not.
 TRANSPARENT_HEADS = words(
     "instance deployment installation cluster service server database cache app application team queue broker"
@@ -101,7 +103,7 @@ class RelationReader:
         return not any(token in done or self.tree.parse.tags[token] in {"IN", "DT"} for token in tokens)
 
     def is_sound(self, fact: Relation) -> bool:
-        if fact.subject == fact.object:
+        if fact.subject == fact.object or not is_precise(fact.predicate, fact.object, self.tree.text):
             return False
         if not is_confirmed(fact.subject, fact.predicate) or not is_confirmed(fact.object, fact.predicate):
             return False
@@ -159,7 +161,7 @@ class RelationReader:
                 yield from self.noun_facts(child, subjects, verb)
             elif deps[child] == "attr":
                 yield from self.owner_facts(subjects, verb, child)
-            elif deps[child] == "acomp":
+            elif deps[child] == "acomp" and self.tree.words[child] in RELATING_ADJECTIVES:
                 for argument in self.tree.attached_objects(child, verb):
                     predicate = normalise_predicate(
                         "is", self.tree.words[child], self.tree.phrase(argument.path)
