@@ -116,7 +116,7 @@ _VAGUE = re.compile(r"\byou are here because\b|\bbecause of (?:this|that|it)\b",
 _VERBS = ("own", "need")  # stop words of ranking that a question may yet be about
 _WHY = re.compile(r"\s*why\b", re.I)
 _IMAGINED = re.compile(r"\b(?:would|might|could)\b", re.I)
-_NEGATED_QUESTION = re.compile(r"\b(?:not|never|no longer|without)\b|n['’]t\b", re.I)
+_NEGATED_QUESTION = re.compile(r"\b(?:not|never|no longer)\b|n['’]t\b", re.I)
 _YES_NO = re.compile(r"^\s*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b", re.I)
 _NEGATED_VERB = re.compile(
     r"(?:\b(?:not|never|no longer|neither|nor|without|would|might|could|cannot)\b|n['’]t\b)"

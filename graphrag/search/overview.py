@@ -111,6 +111,8 @@ def pick_sentences(
     units = list_text_units(index, documents, limit=MAX_TEXT_UNITS)
     position: dict[str, int] = {}
     for passage in load_passages(index, units):
+        if must_hold and cue is not None and not cue.said.search(passage.text):
+            continue
         title = {stem_term(term) for term in split_search_terms(passage.title.partition(":")[2] or passage.title)}
         for start, end, heading in list_candidates(passage):
             text = passage.text[start:end]
