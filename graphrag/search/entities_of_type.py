@@ -72,6 +72,8 @@ def compose_entities(
     facts = {row["id"]: listing.facts[row["id"]] for row in listing.entities}
     sections = [fact_section(list(facts.values()), share=0.7), entity_section(listing.entities, share=0.3)]
     packed = pack(sections, budget=budget_tokens, count=count)
+    if "Relationships" not in packed.ids:  # a budget too small for one of them whole: the first one cut
+        packed = pack(sections[:1], budget=budget_tokens, count=count)
     inside = set(packed.ids.get("Relationships", ()))
     shown = [row for row in listing.entities if facts[row["id"]].human_readable_id in inside]
     passages = load_passages(index, list(dict.fromkeys(facts[row["id"]].text_unit_id for row in shown)))

@@ -164,12 +164,8 @@ def _find(index: Index, asked: Question, named: Sequence[NamedEntity], *, top: i
     candidates = rank_facts(around, ranks, names, fact_hits, seed_facts)
     likeness = like_passages.of(scores) | like_facts.of(candidates)
     facts = sort_facts(asked, load_facts(index, candidates), names, likeness)[:MAX_FACTS]
-    leading = (
-        load_facts(index, find_dependents(index, names))
     wants_dependents = bool(names) and asks_for_dependents(asked.text) and not is_negated(asked.text)
     leading = load_facts(index, find_dependents(index, names)) if wants_dependents else []
-        else []
-    )
     entities = _list_entities(index, named, ranks)
     reports = _find_reports(index, [entity["id"] for entity in entities], ranks)
     passages = load_passages(index, list(scores))
