@@ -1,7 +1,7 @@
 """The type of each name of a corpus, by all that the corpus shows of it: a mention alone seldom tells.
 
 In this order: what people declared; a technology that everybody knows; the role it has in relations (who a text is
-authored by is a person, what a thing is written in is a language); what sentences say that it is; its own head noun; a
+authored by is a person, what a thing is written in is a language); its own head noun; what sentences say that it is; a
 place or given name that everybody knows; what the news model believes, where the corpus is no technical one or the name
 has the shape of what it is believed to be. All mentions of a name, cased the same way, get one type.
 
@@ -50,6 +50,7 @@ class Evidence:
     is_surely_person: bool = False
     is_language: bool = False
     is_built_on: bool = False
+    is_authored: bool = False
 
 
 def settle_types(
@@ -60,15 +61,15 @@ def settle_types(
 ) -> None:
     """Give each mention of undeclared type the type of its name; `defined`: surface -> types that sentences give it."""
     seen: dict[str, Evidence] = {}
-    for row in mentions:
-        evidence = seen.setdefault(row["surface"], Evidence(row["surface"]))
-        evidence.guessed[row["type"]] += 1
-    for surface, types in defined.items():
+    for mention in mentions:
+        evidence = seen.setdefault(mention["surface"], Evidence(mention["surface"]))
+        evidence.guessed[mention["type"]] += 1
+    for surface, kinds in defined.items():
         if surface in seen:
-            seen[surface].defined.update(types)
-    for row in relations:
-        if row["origin"] == "extracted":
-            _note_roles(row, seen)
+            seen[surface].defined.update(kinds)
+    for relation in relations:
+        if relation["origin"] == "extracted":
+            _note_roles(relation, seen)
     given = _given_names(seen)
     types = {surface: choose_type(evidence, lexicon, given) for surface, evidence in seen.items()}
     cased: dict[str, Counter[str]] = defaultdict(Counter)
@@ -87,6 +88,7 @@ def _note_roles(row: Mapping[str, Any], seen: Mapping[str, Evidence]) -> None:
     predicate = row["predicate"]
     if subject := seen.get(row["subject"]):
         subject.is_person |= predicate in PERSON_SUBJECTS
+        subject.is_authored |= predicate in {"authored_by", "reviewed_by"}
     if object_ := seen.get(row["object"]):
         object_.is_person |= predicate in PERSON_OBJECTS
         object_.is_surely_person |= predicate in SURELY_PERSON
@@ -115,9 +117,9 @@ def choose_type(evidence: Evidence, lexicon: Lexicon, given: frozenset[str]) -> 
         return "person"
     if evidence.is_language and " " not in surface:
         return "language"
-    if defined := _most(evidence.defined):
-        return defined
-    if kind := head_type(surface):
+    if evidence.is_authored:
+        return "document"
+    if kind := head_type(surface) or _most(evidence.defined):
         return kind
     if not lexicon.is_technical:
         return _most(evidence.guessed) or ("technology" if evidence.is_built_on else "unknown")
@@ -144,7 +146,9 @@ def has_person_shape(surface: str) -> bool:
 def _is_rare(surface: str, lexicon: Lexicon) -> bool:
     """No word of it but particles is one that the corpus also writes small."""
     return all(
-        lexicon.lower[part.casefold()] <= 1 or part.casefold() in NAME_PARTICLES or 3 * lexicon.lower[part.casefold()] < lexicon.upper[part.casefold()]
+        lexicon.lower[part.casefold()] <= 1
+        or part.casefold() in NAME_PARTICLES
+        or 3 * lexicon.lower[part.casefold()] < lexicon.upper[part.casefold()]
         for part in surface.split()
     )
 
@@ -157,7 +161,9 @@ def is_believable(surface: str, kind: str, lexicon: Lexicon, *, has_shape: bool)
         return NAME_PART.fullmatch(surface) is not None and _is_rare(surface, lexicon)
     if kind == "organization":
         pieces = surface.casefold().split()
-        return len(pieces) > 1 and (pieces[-1] in INSTITUTIONS or pieces[0] in INSTITUTIONS or {"of", "for"} & set(pieces) != set())
+        return len(pieces) > 1 and (
+            pieces[-1] in INSTITUTIONS or pieces[0] in INSTITUTIONS or {"of", "for"} & set(pieces) != set()
+        )
     return kind not in {"work", "product", "group", "document", "event", "language"}
 
 

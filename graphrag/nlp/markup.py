@@ -133,11 +133,23 @@ def _pieces(raw: str, base: int) -> Iterator[tuple[str, int, str]]:
         elif match["escape"] is not None:
             yield match["escape"][1], base + match.start() + 1, ""
         elif match["role"] is not None:
-            yield f"{match['kind'].upper()} {match['value']}", -1 - base - match.start(), ""
+            yield from _role_pieces(match, base)
         elif match["code"] is not None:
             yield from _code_pieces(match, base)
     if position < len(raw):
         yield raw[position:], base + position, ""
+
+
+def _role_pieces(match: regex.Match[str], base: int) -> Iterator[tuple[str, int, str]]:
+    """reStructuredText: :pep:`600` is read as PEP 600, of any other role its label: :ref:`Motivation <motivation>`."""
+    if match["kind"] in {"pep", "rfc", "cve"}:
+        yield f"{match['kind'].upper()} {match['value']}", -1 - base - match.start(), ""
+        return
+    label = regex.match(r"[~!]?(?P<label>[^<>]*[^<>\s])(?:\s*<[^<>]*>)?$", match["value"])
+    if label:
+        yield "", 0, "open"
+        kind = "code" if CODE_NAME.fullmatch(label["label"]) else ""
+        yield label["label"], base + match.start("value") + label.start("label"), kind
 
 
 def _code_pieces(match: regex.Match[str], base: int) -> Iterator[tuple[str, int, str]]:

@@ -117,9 +117,7 @@ def find_names(clean: Clean, words: Sequence[Word], parse: Parse | None, lexicon
         if KEBAB.fullmatch(word.text) and is_kebab_name(word.text)
     ]
     if lexicon.is_technical:
-        found += [
-            Name(word.start, word.end, "unknown", "camel") for word in words if is_small_technology(word.text)
-        ]
+        found += [Name(word.start, word.end, "unknown", "camel") for word in words if is_small_technology(word.text)]
     if kind == "heading":
         found += heading_names(clean, words, lexicon)
     elif not is_shouted(words):
@@ -283,7 +281,15 @@ def resolve_overlaps(names: Iterable[Name]) -> list[Name]:
     """Longest first, then the surer rule; a name that touches a taken one is dropped."""
     ranked = sorted(
         set(names),
-        key=lambda n: (-(n.end - n.start), -PRIORITY[n.kind], n.start, n.type == "unknown", n.type, not n.is_sure, n.kind),
+        key=lambda n: (
+            -(n.end - n.start),
+            -PRIORITY[n.kind],
+            n.start,
+            n.type == "unknown",
+            n.type,
+            not n.is_sure,
+            n.kind,
+        ),
     )
     taken: list[Name] = []
     for name in ranked:

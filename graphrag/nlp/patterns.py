@@ -169,6 +169,7 @@ def _verb_phrase(
                 or (form is None and not (may_guess and _may_be_verb(match, gap)))
                 or (form and not form.is_finite)
                 or not is_verb(start, end)
+                or match["verb"] == "called"  # "a service called X"
             ):
                 continue
             if (

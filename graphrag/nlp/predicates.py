@@ -12,16 +12,19 @@ import regex
 
 from graphrag.nlp.lexicon import (
     CARRYING_PREDICATES,
-    EMPTY_VERBS,
-    INTRANSITIVE_VERBS,
-    OBJECTS_OF_FOR,
-    OBJECTS_OF_OF,
-    PLURAL_NOUNS,
     PREDICATE_SYNONYMS,
-    RELATING_NOUNS,
     STRONG_PREDICATES,
 )
 from graphrag.nlp.people_and_places import PLACES
+from graphrag.nlp.relating_words import (
+    EMPTY_VERBS,
+    INTRANSITIVE_VERBS,
+    MISREAD_PREDICATES,
+    OBJECTS_OF_FOR,
+    OBJECTS_OF_OF,
+    PLURAL_NOUNS,
+    RELATING_NOUNS,
+)
 from graphrag.nlp.technologies import technology_type
 from graphrag.nlp.words import Name
 
@@ -78,13 +81,17 @@ def is_precise(predicate: str, object_: Name | None, text: str) -> bool:
         return False
     if verb in PLURAL_NOUNS or "as" in rest or (verb == "logs" and last not in {"", "to", "into"}):
         return False
+    if predicate in MISREAD_PREDICATES:
+        return False
     if last == "for":
         return predicate in OBJECTS_OF_FOR
     if last == "of":
         is_noun = verb == "is" and len(rest) == 2 and rest[0] in RELATING_NOUNS
         return is_noun or predicate in OBJECTS_OF_OF or predicate.rpartition("_")[0] in RELATING_NOUNS
     if verb == "is" and len(rest) == 1:
-        return last in {"behind", "inside", "within"} or (last == "in" and object_ is not None and is_place(object_, text))
+        return last in {"behind", "inside", "within"} or (
+            last == "in" and object_ is not None and is_place(object_, text)
+        )
     return True
 
 

@@ -16,9 +16,9 @@ from graphrag.nlp.lexicon import (
     CARRYING_PREDICATES,
     EMPTY_HEADS,
     EMPTY_MODIFIERS,
+    GENERIC_NAMES,
     NEGATIONS,
     ORDINARY_WORDS,
-    RELATING_ADJECTIVES,
     TYPE_OF_HEAD,
     words,
 )
@@ -32,6 +32,9 @@ from graphrag.nlp.predicates import (
     is_strong,
     normalise_predicate,
     third_person,
+)
+from graphrag.nlp.relating_words import (
+    RELATING_ADJECTIVES,
 )
 from graphrag.nlp.tree import PARTITIVES, SentenceTree
 from graphrag.nlp.words import Name
@@ -113,8 +116,10 @@ class RelationReader:
         return not BREAK.search(self.tree.text[first[1] : last[0]])
 
     def verb_facts(self, verb: int) -> Iterator[Relation]:
-        is_naming = self.tree.parse.lemmas[verb] in NAMING_VERBS and self.tree.parse.tags[verb] == "VBN"
-        if is_naming or self.tree.is_unreal(verb):
+        tag, dep = self.tree.parse.tags[verb], self.tree.parse.deps[verb]
+        is_naming = self.tree.parse.lemmas[verb] in NAMING_VERBS and (tag == "VBN" or dep == "acl")
+        is_loose = self.tree.words[verb] == "depending" and dep in {"prep", "advcl", "acl"}  # "depending on its cost"
+        if is_loose or is_naming or self.tree.is_unreal(verb):
             return
         subjects = self.tree.subjects(verb)
         if self.tree.parse.lemmas[verb] == "be":
@@ -252,7 +257,7 @@ class RelationReader:
             is_first = (
                 token == 0
                 and surface[0].isupper()
-                and self.tree.words[token] not in ORDINARY_WORDS
+                and self.tree.words[token] not in ORDINARY_WORDS | GENERIC_NAMES
                 and len(surface) > 2
             )
             if not is_first or not self.is_singular_subject(token):

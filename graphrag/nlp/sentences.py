@@ -1,9 +1,9 @@
 """From documents and text units to the sentences that the embedded extraction reads.
 
 A sentence is cut from its document, so that a fence or table that lies over two text units stays what it is, and
-belongs to the first text unit that holds it; what no unit holds whole is cut at the units' borders. Table rows are
-cut into cells. Code, and text without spaces such as base64, is left out. Each sentence knows its heading and the text of its section's first words, for what
-"it" may mean.
+belongs to the first text unit that holds it; what no unit holds whole is cut at the units' borders. Table rows are cut
+into cells. Code, and text without spaces such as base64, is left out. Each sentence knows its heading and the text of
+its section's first words, for what "it" may mean.
 
 Reads documents (id, text) and text_units (id, document_id, start_char, end_char).
 """
@@ -26,7 +26,8 @@ CELL = regex.compile(r"(?:\\\||`[^`|]*`|\[\[[^\[\]]*+\]\]|[^|])+")
 # Base64, minified code, hashes: nothing that a person reads.
 UNBROKEN = regex.compile(r"[!-~]{60,}+")
 CODE_LINE = regex.compile(
-    r"(?:(?:async )?def \w+\(|class \w+(?:\(.*\))?:|from [\w.]+ import |import \w+(?:$|,| as )|>>> |@\w+(?:\(|$)|return \w+\()"
+    r"(?:(?:async )?def \w+\(|"
+    r"class \w+(?:\(.*\))?:|from [\w.]+ import |import \w+(?:$|,| as )|>>> |@\w+(?:\(|$)|return \w+\()"
 )
 CODE_SIGNS = regex.compile(r" (?:!=|==|=|\+=|->|:=|\|\||&&) |\w\(.*?\):|\bself\.|\);|\{ ")
 STOP_WORDS = words(
@@ -98,6 +99,8 @@ def _document_sentences(document_id: str, text: str, units: Sequence[tuple[str, 
             continue
         for unit_id, unit_start, part_start, part_end in _in_units(start, end, units):
             for column, (piece_start, piece_end) in enumerate(_pieces(text, part_start, part_end, block.kind)):
+                if block.kind != HEADING and text.startswith("# ", piece_start):
+                    continue  # a comment in code that no fence marks
                 clean = clean_markup(text[piece_start:piece_end])
                 row = (part_start, part_end) if block.kind == ROW else (piece_start, piece_end)
                 if LETTER.search(clean.text) and is_readable(clean.text) and not looks_like_code(clean.text):

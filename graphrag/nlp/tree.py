@@ -13,7 +13,6 @@ from graphrag.nlp.lexicon import (
     CONTROL_VERBS,
     LIGHT_VERBS,
     MODALS,
-    MOVING_VERBS,
     NEGATIONS,
     RELATIVE_PRONOUNS,
     SPEECH_VERBS,
@@ -23,6 +22,9 @@ from graphrag.nlp.lexicon import (
 )
 from graphrag.nlp.parsing import Parse
 from graphrag.nlp.predicates import is_strong, third_person
+from graphrag.nlp.relating_words import (
+    MOVING_VERBS,
+)
 from graphrag.nlp.words import Name
 
 PREPOSITIONS = words(
@@ -121,7 +123,8 @@ class SentenceTree:
                 if (child not in self.name_of or self.words[child].islower()) and not is_light and is_moving:
                     yield from self.noun_prepositions(child, verb, antecedent)
             elif deps[child] in {"prep", "agent", "dative"} and not (
-                (has_object and (not is_moving or self.words[child] == "for")) or (passive and self.words[child] == "for")
+                (has_object and (not is_moving or self.words[child] == "for"))
+                or (passive and self.words[child] == "for")
             ):
                 yield from self.preposition_objects((child,), antecedent)
             elif child in self.name_of and self.parse.tags[child] == "VB":  # "to RabbitMQ", a name taken for a verb
