@@ -22,7 +22,7 @@ from graphrag.search.answer import NOTHING, Answer, Usage, compose_answer
 from graphrag.search.cues import is_negated
 from graphrag.search.dependents import asks_for_dependents, find_dependents
 from graphrag.search.entities_of_type import compose_entities, find_entities_of_type
-from graphrag.search.extract import Quote, choose_quotes, render_fact
+from graphrag.search.extract import Quote, choose_quotes, render_fact, states_fact
 from graphrag.search.facts import MAX_FACTS, choose_facts, rank_facts, sort_facts
 from graphrag.search.neighborhood import Ranks, expand_neighborhood, rank_neighborhood
 from graphrag.search.overview import compose_overview, find_overview
@@ -126,6 +126,7 @@ def search_local(
             else []
         )
         facts = [f for f in facts if f.human_readable_id in packed.ids.get("Relationships", ())]
+        quotes.sort(key=lambda quote: not any(states_fact(quote, fact) for fact in facts))
         citations = [*(quote.to_citation() for quote in quotes), *(fact.to_citation() for fact in facts)]
         answer = compose_answer(answer, _render(quotes, facts, leads=bool(found.leading)), citations, packed=packed)
     elif near := nearest_names(index, asked.text):
