@@ -3,7 +3,8 @@
 In this order: what people declared; a technology that everybody knows; the role it has in relations (who a text is
 authored by is a person, what a thing is written in is a language); its own head noun; what sentences say that it is; a
 place or given name that everybody knows; what the news model believes, where the corpus is no technical one or the name
-has the shape of what it is believed to be. All mentions of a name, cased the same way, get one type.
+has the shape of what it is believed to be. All mentions of a name get one type, but that a part of a person's name
+means that person in that person's documents.
 
 Reads rows of entity_mentions and relationship_mentions as dictionaries. Does not: decide which names mean one entity.
 """
@@ -18,7 +19,7 @@ from typing import Any
 import regex
 
 from graphrag.nlp.corpus import Lexicon
-from graphrag.nlp.lexicon import INSTITUTIONS, TECHNOLOGY_PREDICATES, words
+from graphrag.nlp.lexicon import INSTITUTIONS, TECHNOLOGY_PREDICATES, TYPE_OF_PROPER_HEAD, words
 from graphrag.nlp.people_and_places import GIVEN_NAMES, PLACES
 from graphrag.nlp.technologies import technology_type
 from graphrag.nlp.words import head_type
@@ -32,6 +33,10 @@ PERSON_SUBJECTS = words("leads led joined joins member_of on_call_for reports_to
 SURELY_PERSON = words("authored_by written_by reviewed_by commanded_by sponsored_by decided_by")
 LANGUAGE_OBJECTS = words("written_in programmed_in coded_in implemented_in rewritten_in")
 NAME_PART = regex.compile(r"\p{Lu}[\p{L}\p{M}'’]*\p{Ll}[\p{L}\p{M}'’]*(?:-\p{Lu}?[\p{L}\p{M}'’]+)*|\p{Lu}\.?")
+PLACE_HEADS = words(
+    "region dam palace city town village castle forest desert canal hill hills falls creek cape plaza coast strait "
+    "peak volcano reservoir territory canyon glacier isle isles parish oblast voivodeship prefecture"
+)
 NAME_PARTICLES = words("van von de da di du del der den la le bin al ben ter dos of")
 NO_SURNAMES = words(
     "the api team service group project release python windows linux manager admin support data core code key app "
@@ -82,6 +87,7 @@ def settle_types(
         row["type"] = types[row["surface"]]
         if row["type"] == "unknown" and (votes := cased.get(row["surface"].casefold())):
             row["type"] = min(votes, key=lambda kind: (-votes[kind], kind))
+    _type_short_names(mentions)
 
 
 def _note_roles(row: Mapping[str, Any], seen: Mapping[str, Evidence]) -> None:
@@ -119,18 +125,40 @@ def choose_type(evidence: Evidence, lexicon: Lexicon, given: frozenset[str]) -> 
         return "language"
     if evidence.is_authored:
         return "document"
-    if kind := head_type(surface) or _most(evidence.defined):
-        return kind
-    if not lexicon.is_technical:
-        return _most(evidence.guessed) or ("technology" if evidence.is_built_on else "unknown")
     if surface in PLACES and not evidence.is_built_on:
         return "location"
+    if not lexicon.is_technical:
+        return _choose_type_in_prose(evidence)
+    if kind := head_type(surface) or _most(evidence.defined):
+        return kind
     if has_shape and (starts_given or evidence.is_person) and _is_rare(surface, lexicon):
         return "person"
     guess = _most(evidence.guessed)
     if guess and is_believable(surface, guess, lexicon, has_shape=has_shape):
         return guess
     return "technology" if evidence.is_built_on else "unknown"
+
+
+def _choose_type_in_prose(evidence: Evidence) -> str:
+    """Where the corpus is about people and places, the news model knows more than the technical head nouns."""
+    last = evidence.surface.split()[-1].casefold()
+    if " " in evidence.surface and (kind := "location" if last in PLACE_HEADS else TYPE_OF_PROPER_HEAD.get(last, "")):
+        return kind
+    guess = _most(evidence.defined) or _most(evidence.guessed) or head_type(evidence.surface)
+    return guess or ("technology" if evidence.is_built_on else "unknown")
+
+
+def _type_short_names(mentions: Sequence[dict[str, Any]]) -> None:
+    """A surname or given name that stands alone is the person of that name in the same document."""
+    parts: dict[str, set[str]] = defaultdict(set)
+    for row in mentions:
+        if row["type"] == "person" and " " in row["surface"]:
+            parts[row["document_id"]].update(row["surface"].split())
+    for row in mentions:
+        is_short = row["surface"] in parts[row["document_id"]] and len(row["surface"]) > 2
+        is_open = row["type"] in {"unknown", "location", "organization", "group"} and row["method"] != "declared"
+        if is_short and is_open and row["surface"] not in PLACES and NAME_PART.fullmatch(row["surface"]):
+            row["type"] = "person"
 
 
 def has_person_shape(surface: str) -> bool:

@@ -127,6 +127,8 @@ def find_names(clean: Clean, words: Sequence[Word], parse: Parse | None, lexicon
         found += [with_corpus_evidence(name, clean, lexicon) for name in compounds(clean, words)]
         found += expansions(clean, words)
     found = [name for name in found if not is_junk(clean.text[name.start : name.end], name.kind, lexicon)]
+    if not lexicon.is_technical:
+        found = [name for name in found if not is_plain_word(clean.text[name.start : name.end], name.kind, lexicon)]
     return resolve_overlaps(found)
 
 
@@ -275,6 +277,14 @@ def is_junk(text: str, kind: str, lexicon: Lexicon) -> bool:
     return all(word in CALENDAR_WORDS or word.isdigit() for word in pieces) or (
         len(pieces) > 1 and all(word in ORDINARY_WORDS for word in pieces)
     )
+
+
+def is_plain_word(text: str, kind: str, lexicon: Lexicon) -> bool:
+    """In texts about people and places: a word that is also written small, and that the model never took for a name."""
+    fold = text.casefold()
+    if kind not in {"proper", "acronym", "end"} or " " in text or fold in lexicon.labels:
+        return False
+    return lexicon.lower[fold] > 0 and 2 * lexicon.lower[fold] >= lexicon.names[fold]
 
 
 def resolve_overlaps(names: Iterable[Name]) -> list[Name]:
