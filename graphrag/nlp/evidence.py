@@ -22,7 +22,7 @@ from graphrag.nlp.corpus import Lexicon
 from graphrag.nlp.lexicon import INSTITUTIONS, TECHNOLOGY_PREDICATES, TYPE_OF_PROPER_HEAD, words
 from graphrag.nlp.people_and_places import GIVEN_NAMES, PLACES
 from graphrag.nlp.technologies import technology_type
-from graphrag.nlp.words import head_type
+from graphrag.nlp.words import Name, head_type
 
 PERSON_OBJECTS = words(
     "authored_by written_by reviewed_by commanded_by led_by decided_by approved_by proposed_by reported_by managed_by "
@@ -32,6 +32,7 @@ PERSON_OBJECTS = words(
 PERSON_SUBJECTS = words("leads led joined joins member_of on_call_for reports_to manages works_on works_for authors")
 SURELY_PERSON = words("authored_by written_by reviewed_by commanded_by sponsored_by decided_by")
 LANGUAGE_OBJECTS = words("written_in programmed_in coded_in implemented_in rewritten_in")
+BEFORE_PLACE = regex.compile(r"\b(?:in|near|across|around|outside|from|to|between|of|serves)\s$", regex.IGNORECASE)
 NAME_PART = regex.compile(r"\p{Lu}[\p{L}\p{M}'’]*\p{Ll}[\p{L}\p{M}'’]*(?:-\p{Lu}?[\p{L}\p{M}'’]+)*|\p{Lu}\.?")
 PLACE_HEADS = words(
     "region dam palace city town village castle forest desert canal hill hills falls creek cape plaza coast strait "
@@ -51,6 +52,7 @@ class Evidence:
     surface: str
     defined: Counter[str] = field(default_factory=Counter)
     guessed: Counter[str] = field(default_factory=Counter)
+    n_placed: int = 0
     is_person: bool = False
     is_surely_person: bool = False
     is_language: bool = False
@@ -62,13 +64,19 @@ def settle_types(
     mentions: Sequence[dict[str, Any]],
     relations: Sequence[Mapping[str, Any]],
     defined: Mapping[str, Counter[str]],
+    placed: Mapping[str, int],
     lexicon: Lexicon,
 ) -> None:
-    """Give each mention of undeclared type the type of its name; `defined`: surface -> types that sentences give it."""
+    """Give each mention of undeclared type the type of its name.
+
+    defined: surface -> types that sentences give it. placed: surface -> mentions that stand where places do.
+    """
     seen: dict[str, Evidence] = {}
     for mention in mentions:
         evidence = seen.setdefault(mention["surface"], Evidence(mention["surface"]))
         evidence.guessed[mention["type"]] += 1
+    for surface, evidence in seen.items():
+        evidence.n_placed = placed.get(surface, 0)
     for surface, kinds in defined.items():
         if surface in seen:
             seen[surface].defined.update(kinds)
@@ -134,7 +142,7 @@ def choose_type(evidence: Evidence, lexicon: Lexicon, given: frozenset[str]) -> 
     if has_shape and (starts_given or evidence.is_person) and _is_rare(surface, lexicon):
         return "person"
     guess = _most(evidence.guessed)
-    if guess and is_believable(surface, guess, lexicon, has_shape=has_shape):
+    if guess and is_believable(evidence, guess, lexicon, has_shape=has_shape):
         return guess
     return "technology" if evidence.is_built_on else "unknown"
 
@@ -145,6 +153,10 @@ def _choose_type_in_prose(evidence: Evidence) -> str:
     if " " in evidence.surface and (kind := "location" if last in PLACE_HEADS else TYPE_OF_PROPER_HEAD.get(last, "")):
         return kind
     guess = _most(evidence.defined) or _most(evidence.guessed) or head_type(evidence.surface)
+    first = evidence.surface.split()[0].casefold()
+    is_person = has_person_shape(evidence.surface) or (" " not in evidence.surface and len(first) > 2)
+    if guess in {"", "organization"} and first in GIVEN_NAMES and is_person and not evidence.defined:
+        return "person"
     return guess or ("technology" if evidence.is_built_on else "unknown")
 
 
@@ -181,12 +193,19 @@ def _is_rare(surface: str, lexicon: Lexicon) -> bool:
     )
 
 
-def is_believable(surface: str, kind: str, lexicon: Lexicon, *, has_shape: bool) -> bool:
+def stands_for_place(text: str, name: Name) -> bool:
+    """ "in Burgenland": where places stand, and companies and tools seldom."""
+    return BEFORE_PLACE.search(text, 0, name.start) is not None
+
+
+def is_believable(evidence: Evidence, kind: str, lexicon: Lexicon, *, has_shape: bool) -> bool:
     """May a guess stand in a technical corpus? The news model takes tools for companies, people and countries there."""
+    surface = evidence.surface
     if kind == "person":
         return has_shape and _is_rare(surface, lexicon)
     if kind == "location":
-        return NAME_PART.fullmatch(surface) is not None and _is_rare(surface, lexicon)
+        is_placed = 2 * evidence.n_placed >= evidence.guessed.total()
+        return is_placed and NAME_PART.fullmatch(surface) is not None and _is_rare(surface, lexicon)
     if kind == "organization":
         pieces = surface.casefold().split()
         return len(pieces) > 1 and (

@@ -106,7 +106,7 @@ EMPTY_MODIFIERS = words(
     "downstream upstream dependent broken healthy unhealthy failed failing running live stale central shared "
     "dedicated separate single external internal third-party managed local remote private public on-call oncall "
     "critical core legacy which what whose certain sure overall per critical-path nearby whichever target source test "
-    "demo sample example party reusable ownership"
+    "demo sample example party reusable ownership limited"
 )
 # Heads of noun compounds that are no things one can depend on.
 EMPTY_HEADS = words(

@@ -36,6 +36,7 @@ from graphrag.nlp.predicates import (
 from graphrag.nlp.relating_words import (
     RELATING_ADJECTIVES,
 )
+from graphrag.nlp.technologies import VERSION_BEHIND
 from graphrag.nlp.tree import PARTITIVES, SentenceTree
 from graphrag.nlp.words import Name
 
@@ -106,7 +107,11 @@ class RelationReader:
         return not any(token in done or self.tree.parse.tags[token] in {"IN", "DT"} for token in tokens)
 
     def is_sound(self, fact: Relation) -> bool:
-        if fact.subject == fact.object or not is_precise(fact.predicate, fact.object, self.tree.text):
+        if (
+            fact.subject == fact.object
+            or self.is_same_name(fact)
+            or not is_precise(fact.predicate, fact.object, self.tree.text)
+        ):
             return False
         if not is_confirmed(fact.subject, fact.predicate) or not is_confirmed(fact.object, fact.predicate):
             return False
@@ -114,6 +119,11 @@ class RelationReader:
         if UNREAL_OPENING.search(self.tree.text[: first[0]]):
             return False
         return not BREAK.search(self.tree.text[first[1] : last[0]])
+
+    def is_same_name(self, fact: Relation) -> bool:
+        """A thing and a version of it: "NumPy 1.22 adapts NumPy"."""
+        first, second = (self.tree.text[slice(*span)].casefold() for span in (fact.subject_span, fact.object_span))
+        return VERSION_BEHIND.sub("", first) == second or first == VERSION_BEHIND.sub("", second)
 
     def verb_facts(self, verb: int) -> Iterator[Relation]:
         tag, dep = self.tree.parse.tags[verb], self.tree.parse.deps[verb]
