@@ -225,10 +225,10 @@ class Rows:
         if not subject or not object_ or subject.casefold() == object_.casefold():
             return ()
         text = reading.sentence.clean.text
-        written = [
-            " ".join(text[slice(*span)].split())
-            for span in (relation.subject_span, relation.predicate_span, relation.object_span)
-        ]
+        spans = (relation.subject_span, relation.predicate_span, relation.object_span)
+        written = [" ".join(text[slice(*span)].split()) for span in spans]
+        written[0] = reading.surface(relation.subject) if relation.subject else written[0]
+        written[2] = reading.surface(relation.object) if relation.object else written[2]
         self._append_row(_relation_row(reading, (subject, relation.predicate, object_), written, "extracted"))
         return subject, object_
 

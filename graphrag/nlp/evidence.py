@@ -19,7 +19,7 @@ from typing import Any
 import regex
 
 from graphrag.nlp.corpus import Lexicon
-from graphrag.nlp.lexicon import INSTITUTIONS, TECHNOLOGY_PREDICATES, TYPE_OF_PROPER_HEAD, words
+from graphrag.nlp.lexicon import INSTITUTIONS, TECHNOLOGY_PREDICATES, TYPE_OF_PREFIX, TYPE_OF_PROPER_HEAD, words
 from graphrag.nlp.people_and_places import GIVEN_NAMES, PLACES
 from graphrag.nlp.technologies import technology_type
 from graphrag.nlp.words import Name, head_type
@@ -33,6 +33,7 @@ PERSON_SUBJECTS = words("leads led joined joins member_of on_call_for reports_to
 SURELY_PERSON = words("authored_by written_by reviewed_by commanded_by sponsored_by decided_by")
 LANGUAGE_OBJECTS = words("written_in programmed_in coded_in implemented_in rewritten_in")
 BEFORE_PLACE = regex.compile(r"\b(?:in|near|across|around|outside|from|to|between|of|serves)\s$", regex.IGNORECASE)
+NUMBERED = regex.compile(r":?(?P<prefix>\p{L}+)(?:[ -]|:`)\d")
 NAME_PART = regex.compile(r"\p{Lu}[\p{L}\p{M}'’]*\p{Ll}[\p{L}\p{M}'’]*(?:-\p{Lu}?[\p{L}\p{M}'’]+)*|\p{Lu}\.?")
 PLACE_HEADS = words(
     "region dam palace city town village castle forest desert canal hill hills falls creek cape plaza coast strait "
@@ -124,6 +125,8 @@ def choose_type(evidence: Evidence, lexicon: Lexicon, given: frozenset[str]) -> 
     surface = evidence.surface
     has_shape = has_person_shape(surface)
     starts_given = surface.split()[0].casefold() in given
+    if (numbered := NUMBERED.match(surface)) and (kind := TYPE_OF_PREFIX.get(numbered["prefix"].upper(), "")):
+        return kind
     if kind := technology_type(surface, is_technical=lexicon.is_technical):
         defined = _most(evidence.defined)
         return defined if defined and technology_type(surface, is_technical=False) == "" else kind
