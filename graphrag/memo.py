@@ -19,7 +19,7 @@ import sqlite3
 import threading
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -102,7 +102,13 @@ class Memo:
                 _insert_rows(self._connection, rows)
             except sqlite3.DatabaseError as error:
                 self._replace_damaged(error)
-                _insert_rows(self._connection, rows)
+                self._insert_again(rows)
+
+    def _insert_again(self, rows: Sequence[tuple[str, str, bytes, int]]) -> None:
+        try:
+            _insert_rows(self._connection, rows)
+        except sqlite3.Error as error:
+            raise StoreError(f"Cannot write the memo {self.path}: {error}. Check the folder of cache.dir.") from error
 
     def close(self) -> None:
         with self._lock:
@@ -202,7 +208,7 @@ def _insert_rows(connection: sqlite3.Connection, rows: Sequence[tuple[str, str, 
 
 def _is_sound(path: Path) -> bool:
     try:
-        with sqlite3.connect(path, timeout=WAIT_SECONDS) as connection:
+        with closing(sqlite3.connect(path, timeout=WAIT_SECONDS)) as connection:
             return bool(connection.execute("pragma quick_check(1)").fetchone()[0] == "ok")
     except sqlite3.DatabaseError:
         return False

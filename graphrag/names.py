@@ -1,7 +1,7 @@
 """Names: the key under which spellings of one name meet, and the parts of a name that rules look at.
 
 `name_key` is the disambiguation key (specs: context graph 1.7, indexing 3). Everything here looks at one name alone;
-what may never be one entity is said in vetoes.py, which names may be one in name_rules.py.
+what may never be one entity is said in naming/vetoes.py, which names may be one in naming/rules.py.
 
 Does not: read tables, know types other than "is this a person", or decide anything about two names.
 """

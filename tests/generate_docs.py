@@ -1,5 +1,8 @@
-"""Writes the generated pages (`make docs`): settings.toml of this repository, docs/tables.md, docs/settings.md; and from a
-fresh index of the sample the output in README.md's console blocks and the answers in docs/sql.md."""
+"""Writes the generated pages (`make docs`).
+
+settings.toml of this repository, docs/tables.md, docs/settings.md; and, from a fresh index of the sample, the output in
+README.md's console blocks and the answers in docs/sql.md.
+"""
 
 from __future__ import annotations
 

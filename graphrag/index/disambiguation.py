@@ -1,7 +1,7 @@
 """Mentions -> entities: which surfaces mean the same thing, with a row for every decision (specs: indexing 3).
 
-Normalisation (names.name_key; homonyms split) -> candidates (name_rules, declared_aliases, aliases.toml) -> decision
-(vetoes first; a rule that fits two entities fits none) -> clusters -> titles. Works on distinct keys, not on mentions.
+Normalisation (names.name_key; homonyms split) -> candidates (naming/rules, naming/declared_aliases, aliases.toml) ->
+decision (vetoes first; a rule that fits two entities fits none) -> clusters -> titles. Works on distinct keys.
 Reads entity_mentions, relationship_mentions, documents; writes clusters, aliases, alias_candidates, and entity_id of
 every mention. The same rows in any order give the same tables.
 

@@ -7,18 +7,15 @@ Reads documents. The extraction looks for these names in every text, so that a n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import orjson
 import polars as pl
 
+from graphrag.names import name_key
+from graphrag.naming.declared_aliases import GENERIC_TITLES, read_aliases
 from graphrag.tables import ENTITY_MENTIONS
 
 MAX_NAME_WORDS = 6
-GENERIC_TITLES = frozenset(
-    {"about", "changelog", "contents", "contributing", "faq", "glossary", "home", "index"}
-    | {"introduction", "notes", "overview", "readme", "summary", "todo"}
-)
 
 
 def collect_known_names(documents: pl.DataFrame, *, declared: Sequence[str] = ()) -> dict[str, str]:
@@ -62,18 +59,12 @@ def _read_declaration(title: str, metadata: str) -> tuple[str, list[str]]:
     fields = orjson.loads(metadata)
     kind = fields.get("type")
     entity_type = kind.strip().lower() if isinstance(kind, str) and kind.strip() else "unknown"
-    surfaces = [title, *_as_texts(fields.get("aliases", fields.get("alias")))]
+    surfaces = [title, *read_aliases(fields.get("aliases", fields.get("alias")))]
     return entity_type, [surface for surface in surfaces if _is_name(surface)]
-
-
-def _as_texts(value: Any) -> list[str]:
-    if isinstance(value, str):
-        return [value.strip()]
-    return [item.strip() for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def _is_name(surface: str) -> bool:
     words = surface.split()
-    if not words or len(words) > MAX_NAME_WORDS or surface.casefold() in GENERIC_TITLES:
+    if not words or len(words) > MAX_NAME_WORDS or name_key(surface) in GENERIC_TITLES:
         return False
     return len(surface) > 1 and any(character.isalpha() for character in surface)

@@ -63,7 +63,7 @@ def read_notes(documents: pl.DataFrame) -> list[Note]:
     seen: set[str] = set()
     for row in documents.sort("path").select("id", "path", "title", "metadata", "content_sha256").iter_rows(named=True):
         metadata = _read_metadata(row["metadata"])
-        aliases = _read_aliases(metadata.get("aliases", metadata.get("alias")))
+        aliases = read_aliases(metadata.get("aliases", metadata.get("alias")))
         if row["content_sha256"] in seen or not row["title"].strip():
             continue
         seen.add(row["content_sha256"])
@@ -82,7 +82,7 @@ def _read_metadata(text: str) -> dict[str, object]:
     return found if isinstance(found, dict) else {}
 
 
-def _read_aliases(value: object) -> tuple[str, ...]:
+def read_aliases(value: object) -> tuple[str, ...]:
     """A list of names, or one string with commas between them (Obsidian reads both)."""
     values = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
     names = (" ".join(str(item).split()) for item in values if isinstance(item, str | int | float))

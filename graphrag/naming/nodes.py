@@ -1,6 +1,6 @@
 """What decisions on names are made of: keys, nodes, candidates, edges, refusals.
 
-Does not: decide (name_decisions.py) or find candidates (name_rules.py).
+Does not: decide (decisions.py) or find candidates (rules.py).
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ DuckDB 2.0.1 has no offline full-text extension; sorted postings and zone maps d
 Ranking: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with the idf of
 Lucene, ln(1 + (N - df + 0.5) / (df + 0.5)), which is never negative.
 
-Reads: documents, text_units, entities, relationships, community_reports. Does not: open a database (store.py does).
+Reads: documents, text_units, entities, relationships, community_reports. Does not: open a database (database.py does).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@
 
 A folder without manifest.json is not a run: it is what a killed run left, ignored by readers, removed by the next run.
 
-Does not: write tables (store.py) or decide whether a run may be published (pipeline.py).
+Does not: write tables (database.py) or decide whether a run may be published (pipeline.py).
 """
 
 from __future__ import annotations
@@ -82,14 +82,18 @@ def read_run_manifest(folder: Path) -> dict[str, Any] | None:
 def current_run(output_dir: Path) -> Path | None:
     """The folder of the published run, or of the newest published run that is whole if the current one is not."""
     pointer = output_dir / POINTER
-    if pointer.exists() and read_run_manifest(folder := pointer.resolve()) is not None:
+    if pointer.exists() and _is_whole(folder := pointer.resolve()):
         return folder
     published = [row["run_id"] for row in read_log(output_dir) if row.get("status") == "published"]
     for run_id in sorted({str(run_id) for run_id in published}, reverse=True):
         folder = run_folder(output_dir, run_id)
-        if read_run_manifest(folder) is not None and (folder / DATABASE).exists():
+        if _is_whole(folder):
             return folder.resolve()
     return None
+
+
+def _is_whole(folder: Path) -> bool:
+    return read_run_manifest(folder) is not None and (folder / DATABASE).is_file()
 
 
 def read_manifest(output_dir: Path) -> dict[str, Any] | None:
@@ -111,7 +115,7 @@ def publish_run(output_dir: Path, run_id: str) -> None:
     given to other rows meanwhile, or if the folder cannot be written; then `current` is as it was.
     """
     folder = run_folder(output_dir, run_id)
-    if read_run_manifest(folder) is None or not (folder / DATABASE).is_file():
+    if not _is_whole(folder):
         known = ", ".join(list_runs(output_dir)[-3:]) or "none"
         raise StoreError(f"No whole run {run_id!r} in {shown_path(output_dir / 'runs')}. Newest: {known}.")
     with disk_errors("publish the run in", output_dir):

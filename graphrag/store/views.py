@@ -3,7 +3,7 @@
 All are read-only and take names as data. Views are listed in the order they are made. Macros that follow chains
 (impacted_by, path_between, chains_from) are not here yet.
 
-Reads: all tables. Does not: open a database (store.py does).
+Reads: all tables. Does not: open a database (database.py does).
 """
 
 from __future__ import annotations
