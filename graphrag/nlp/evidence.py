@@ -129,7 +129,8 @@ def choose_type(evidence: Evidence, lexicon: Lexicon, given: frozenset[str]) -> 
         return kind
     if kind := technology_type(surface, is_technical=lexicon.is_technical):
         defined = _most(evidence.defined)
-        return defined if defined and technology_type(surface, is_technical=False) == "" else kind
+        is_other = defined not in {"", "person"} and technology_type(surface, is_technical=False) == ""
+        return defined if is_other else kind  # "Helm is a package manager" makes no person of it
     if evidence.is_surely_person and has_shape:
         return "person"
     if evidence.is_language and " " not in surface:
@@ -182,6 +183,9 @@ def has_person_shape(surface: str) -> bool:
     if not 2 <= len(parts) <= 5 or parts[0].casefold() in NAME_PARTICLES:
         return False
     if any(part.casefold() in NO_SURNAMES for part in parts) or len(parts[-1].strip(".")) < 2:
+        return False
+    is_told = parts[0].casefold() in GIVEN_NAMES
+    if not is_told and (parts[0].endswith("ing") or any(technology_type(part) for part in parts)):
         return False
     return all(NAME_PART.fullmatch(part) or part in NAME_PARTICLES for part in parts)
 

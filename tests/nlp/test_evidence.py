@@ -79,6 +79,7 @@ def test_words_that_the_corpus_writes_small_are_no_person() -> None:
 
 def test_a_definition_and_a_declared_type_stand() -> None:
     assert settle([("Vault", "unknown")], defined={"Vault": "service"}) == ["service"]
+    assert settle([("Helm", "unknown")], defined={"Helm": "person"}) == ["tool"]  # a package manager
     assert settle([("PostgreSQL", "topic")], method="declared") == ["topic"]
     assert settle([("PostgreSQL", "unknown")], method="declared") == ["database"]
 
@@ -99,6 +100,19 @@ def test_shapes_of_persons(name: str) -> None:
     assert has_person_shape(name)
 
 
-@pytest.mark.parametrize("name", ["Python", "Search API", "GOV.UK Chat", "van Rossum", "the Team", "Redis 7", "Ana K"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Python",
+        "Search API",
+        "GOV.UK Chat",
+        "van Rossum",
+        "the Team",
+        "Redis 7",
+        "Ana K",
+        "Dart Sass",
+        "Rebooting Redis",
+    ],
+)
 def test_shapes_of_things(name: str) -> None:
     assert not has_person_shape(name)
