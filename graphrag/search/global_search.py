@@ -88,8 +88,7 @@ def search_global(
     knobs = {"top": top, "budget_tokens": budget_tokens}
     if unknown := explain_unknown_name(index, asked.text, find_named_entities(index, asked.text)[0]):
         answer = replace(answer, notices=(*answer.notices, unknown))
-    elif overview := find_overview(index, asked):
-        every = load_reports(index, selected)
+    elif overview := find_overview(index, asked, reports=(every := load_reports(index, selected))):
         answer = compose_overview(index, answer, overview, every, level=level, count=count, **knobs)
     elif listing := find_entities_of_type(index, asked):
         answer = compose_entities(index, answer, listing, count=count, **knobs)

@@ -3,16 +3,18 @@
 "What are the recurring causes of incidents?" is not answered by the three best sentences but by all incidents. Of each
 document the sentence is chosen that holds the kind of answer (cues.py), speaks of what the title says, and stands near
 the beginning; bylines and sentences that only make sense with their neighbours are left out, or are shown with the
-sentence that they lean on. Documents are grouped by the thing that most of them speak of.
+sentence that they lean on. Among about equally good ones, one that a community report quotes comes first. Documents are
+grouped by the thing that most of them speak of. A report is cited for the part of a sentence that it quotes, and for
+nothing else.
 
-Reads documents, text_units, entities, entity_mentions, communities, community_reports. Does not: find the documents
-(documents_of_kind.py), or rank reports.
+Reads documents, text_units, entities, entity_mentions. Does not: find the documents (documents_of_kind.py), or rank
+reports.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -43,6 +45,7 @@ SOURCES_SHARE = 0.5
 # What a sentence is worth: it holds the kind of answer, speaks of the title, of what else was asked, comes first.
 CUE_WORTH, TITLE_WORTH, TERMS_WORTH, LEAD_WORTH = 0.8, 0.6, 0.8, 0.3
 LEAD_WORTH_WITHOUT_CUE = 0.5  # what a document is about stands at its beginning
+QUOTED_WORTH = 0.15  # decides among about equally good sentences: one that a report quotes can be cited twice
 # A thing that the title or the chosen sentence names says more about a document than one named somewhere in it.
 NAMED_ELSEWHERE = 0.3
 MAX_SHARE = 0.3  # of all documents: what is named everywhere does not recur
@@ -68,6 +71,14 @@ class Overview(NamedTuple):
     scope: str
 
 
+class Quoted(NamedTuple):
+    """The part of a picked sentence that a report quotes; start and end count in the document."""
+
+    report: Report
+    start: int
+    end: int
+
+
 class Group(NamedTuple):
     """Documents that share a thing, by its title (empty for those that share none)."""
 
@@ -75,23 +86,27 @@ class Group(NamedTuple):
     picks: list[Pick]
 
 
-def find_overview(index: Index, question: Question, *, narrowed: bool = True) -> Overview | None:
+def find_overview(
+    index: Index, question: Question, *, narrowed: bool = True, reports: Sequence[Report] = ()
+) -> Overview | None:
     """The overview that a question asks for: of documents of a kind, or of all that hold the asked kind of answer
     ("the biggest risks"); none for any other question, or when no document of the kind speaks of what it names.
 
-    narrowed: also for a question that names more than the kind.
+    narrowed: also for a question that names more than the kind. reports: those that can be cited.
     """
     cue = read_cue(question.text)
     if not narrowed and cue and cue.name == "steps":
         return None
     kind = find_documents_of_kind(index, question)
     terms = list_other_terms(question, kind, cue)
+    quoted = _list_quoted_spans(reports)
     if kind.documents and (narrowed or not terms):
         documents = narrow_documents(index, kind.documents, terms)
-        picks = pick_sentences(index, question, documents, cue=cue, must_hold=False, terms=set(terms))
+        picks = pick_sentences(index, question, documents, cue=cue, must_hold=False, terms=set(terms), quoted=quoted)
         limit, scope = MAX_DOCUMENTS, f"of kind {kind.name}" + (" that name it" if terms else "")
     elif cue and cue.name in TOPICS and question.terms and not terms:
-        picks = pick_sentences(index, question, list_documents(index), cue=cue, must_hold=True, terms=set())
+        documents = list_documents(index)
+        picks = pick_sentences(index, question, documents, cue=cue, must_hold=True, terms=set(), quoted=quoted)
         limit, scope = MAX_ON_TOPIC, f"with words of {cue.name}"
     else:
         return None
@@ -103,9 +118,17 @@ def _count(n_shown: int, n_all: int) -> str:
 
 
 def pick_sentences(
-    index: Index, question: Question, documents: Sequence[str], *, cue: Cue | None, must_hold: bool, terms: set[str]
+    index: Index,
+    question: Question,
+    documents: Sequence[str],
+    *,
+    cue: Cue | None,
+    must_hold: bool,
+    terms: set[str],
+    quoted: Mapping[str, Sequence[tuple[int, int]]],
 ) -> list[Pick]:
-    """The best sentence of each document, in order of worth. must_hold: leave documents without a cued sentence out."""
+    """The best sentence of each document, in order of worth. must_hold: leave documents without a cued sentence out;
+    quoted: spans that reports quote, by document."""
     best: dict[str, Pick] = {}
     units = list_text_units(index, documents, limit=MAX_TEXT_UNITS)
     position: dict[str, int] = {}
@@ -124,9 +147,12 @@ def pick_sentences(
             worth = CUE_WORTH * cued + lead + 0.05
             worth += TITLE_WORTH * len(title & held) / max(len(title), 1)
             worth += TERMS_WORTH * len(terms & held) / max(len(terms), 1)
+            span = (passage.start + start, passage.start + end)
+            spans = quoted.get(passage.document, ())
+            worth += QUOTED_WORTH * any(span[0] < other[1] and other[0] < span[1] for other in spans)
             weight = round(worth * rate_readability(re.sub(r"[`*]|\[\[|\]\]", "", text)), 6)
             if passage.document not in best or weight > best[passage.document].weight:
-                best[passage.document] = Pick(passage, text, passage.start + start, passage.start + end, weight)
+                best[passage.document] = Pick(passage, text, *span, weight)
     return sorted(best.values(), key=lambda pick: (-pick.weight, pick.passage.path))
 
 
@@ -195,33 +221,40 @@ def group_by_topic(index: Index, picks: Sequence[Pick]) -> list[Group]:
     return [*groups, *([Group("", sorted(left, key=lambda pick: pick.passage.path))] if left else [])]
 
 
-def choose_reports(index: Index, reports: Sequence[Report], picks: Sequence[Pick]) -> dict[str, Report]:
-    """The report that covers each picked sentence's text unit, by document; as few reports as will do."""
-    if not reports:
-        return {}
-    rows = index.frame(
-        "select r.id, unnest(c.text_unit_ids) from communities c join community_reports r on r.community = c.community "
-        "where r.id in (select unnest(?::varchar[])) order by all",
-        ([report.id for report in reports],),
-    ).rows()
-    units: dict[str, set[str]] = {}
-    for report_id, unit in rows:
-        units.setdefault(report_id, set()).add(unit)
-    chosen: dict[str, Report] = {}
-    left = list(picks)
+def _list_quoted_spans(reports: Sequence[Report]) -> dict[str, list[tuple[int, int]]]:
+    """Spans that reports quote, by document."""
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for report in reports:
+        for row in report.citations:
+            if row["document_id"] is not None:
+                spans.setdefault(row["document_id"], []).append((row["start"], row["end"]))
+    return spans
+
+
+def choose_reports(reports: Sequence[Report], picks: Sequence[Pick]) -> dict[str, Quoted]:
+    """The report that quotes each picked sentence or a part of it, by document; as few reports as will do."""
+    parts: dict[tuple[str, str], Quoted] = {}  # by report and document
+    for report in reports:
+        spans = _list_quoted_spans([report])
+        for pick in picks:
+            held = spans.get(pick.passage.document, [])
+            shared = [(max(pick.start, start), min(pick.end, end)) for start, end in held]
+            start, end = max(shared, key=lambda part: part[1] - part[0], default=(0, 0))
+            if start < end:
+                parts[report.id, pick.passage.document] = Quoted(report, start, end)
+    chosen: dict[str, Quoted] = {}
+    left = [pick.passage.document for pick in picks]
     while left:
-        covers = {r.id: sum(pick.passage.id in units.get(r.id, ()) for pick in left) for r in reports}
-        report = max(reports, key=lambda r: covers[r.id], default=None)
-        if report is None or not covers[report.id]:
+        covers = {report.id: sum((report.id, document) in parts for document in left) for report in reports}
+        best = max(covers, key=lambda report_id: covers[report_id], default="")
+        if not covers.get(best):
             break
-        for pick in left:
-            if pick.passage.id in units[report.id]:
-                chosen[pick.passage.document] = report
-        left = [pick for pick in left if pick.passage.document not in chosen]
+        chosen |= {document: parts[best, document] for document in left if (best, document) in parts}
+        left = [document for document in left if document not in chosen]
     return chosen
 
 
-def render_overview(groups: Sequence[Group], reports: dict[str, Report]) -> list[str]:
+def render_overview(groups: Sequence[Group], quoted: Mapping[str, Quoted]) -> list[str]:
     """A line a group, under it a line a document: its title, the sentence, what it is cited by."""
     n = sum(len(group.picks) for group in groups)
     lines = []
@@ -229,8 +262,8 @@ def render_overview(groups: Sequence[Group], reports: dict[str, Report]) -> list
         if len(groups) > 1:
             lines.append(f"{group.topic}, named in {len(group.picks)} of {n}:" if group.topic else "Each on its own:")
         for pick in group.picks:
-            report = reports.get(pick.passage.document)
-            numbers = {"Reports": [report.human_readable_id] if report else []}
+            part = quoted.get(pick.passage.document)
+            numbers = {"Reports": [part.report.human_readable_id] if part else []}
             refs = cite(**numbers, Sources=[pick.passage.human_readable_id])
             lines.append(f"- {pick.passage.title} — {show_quote(pick.text)} {refs}")
     return lines
@@ -248,18 +281,18 @@ def compose_overview(
     count: TokenCounter,
 ) -> Answer:
     """The draft answered with what of the overview fits the budget; without reports it cites passages only."""
-    chosen = choose_reports(index, reports, overview.picks)
-    used = list({report.id: report for report in chosen.values()}.values())
+    chosen = choose_reports(reports, overview.picks)
+    used = list({part.report.id: part.report for part in chosen.values()}.values())
     excerpts = [pick.passage._replace(text=pick.text) for pick in overview.picks]
     sections = [source_section(excerpts, share=SOURCES_SHARE), report_section(used, full=True, share=1 - SOURCES_SHARE)]
     packed = pack(sections, budget=budget_tokens, count=count)
     shown = set(packed.ids.get("Sources", ()))
     picks = [pick for pick in overview.picks if pick.passage.human_readable_id in shown] or overview.picks[:1]
     in_context = set(packed.ids.get("Reports", ()))
-    chosen = {document: report for document, report in chosen.items() if report.human_readable_id in in_context}
+    chosen = {document: part for document, part in chosen.items() if part.report.human_readable_id in in_context}
     scores = {pick.passage.id: pick.weight for pick in picks}
     sources = list_sources(list({p.passage.id: p.passage for p in picks}.values()), scores, top=max(top, len(picks)))
-    n = len({chosen[p.passage.document].id for p in picks if p.passage.document in chosen})
+    n = len({chosen[p.passage.document].report.id for p in picks if p.passage.document in chosen})
     origin = f", from {n} community report{'s' if n != 1 else ''} at level {level}" if n else ""
     draft = replace(draft, sources=sources, reports=list_reports(used) or draft.reports)
     groups = group_by_topic(index, picks)
@@ -269,15 +302,17 @@ def compose_overview(
     return compose_answer(draft, lines, resolve_overview(picks, chosen), packed=packed, label=label)
 
 
-def resolve_overview(picks: Sequence[Pick], reports: dict[str, Report]) -> list[Citation]:
-    """A citation for each id of each line."""
+def resolve_overview(picks: Sequence[Pick], quoted: Mapping[str, Quoted]) -> list[Citation]:
+    """A citation for each id of each line; a report's resolves to the part that the report quotes."""
     citations = []
     for pick in picks:
         passage = pick.passage
         place = (passage.document, passage.path, pick.start, pick.end, pick.text)
-        if report := reports.get(passage.document):
-            number = report.human_readable_id
-            citations.append(Citation(f"Reports ({number})", "community_reports", report.id, number, *place))
+        if part := quoted.get(passage.document):
+            number = part.report.human_readable_id
+            text = pick.text[part.start - pick.start : part.end - pick.start]
+            where = (passage.document, passage.path, part.start, part.end, text)
+            citations.append(Citation(f"Reports ({number})", "community_reports", part.report.id, number, *where))
         number = passage.human_readable_id
         citations.append(Citation(f"Sources ({number})", "text_units", passage.id, number, *place))
     return citations

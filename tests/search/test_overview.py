@@ -88,3 +88,13 @@ def test_an_overview_keeps_to_the_budget_and_says_how_much_it_shows(reviews: Ind
 def test_what_has_no_name_here_is_said(reviews: Index) -> None:
     answer = search_local(reviews, "Who leads the Legal Team?")
     assert not answer.answered and answer.notices[-1].startswith('No entity "Legal Team".')
+
+
+def test_a_report_is_cited_only_for_words_that_it_quotes(reviews: Index) -> None:
+    answer = search_global(reviews, "What are the recurring causes of incidents?")
+    full = dict(reviews.frame("select id, full_content from community_reports").rows())
+    cited = {c.id for c in answer.citations if c.kind == "community_reports"}
+    assert cited, "the sentences on Redis are quoted by a report"
+    assert all(c.quote in full[c.id] for c in answer.citations if c.kind == "community_reports")
+    word = "report" if len(cited) == 1 else "reports"
+    assert f"from {len(cited)} community {word} at level 1" in answer.text.splitlines()[0]
