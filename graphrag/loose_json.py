@@ -14,7 +14,7 @@ import json
 import re
 from typing import NamedTuple, TypeAlias
 
-Json: TypeAlias = "None | bool | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | str | list[Json] | dict[str, Json] | None"
 
 MAX_DEPTH = 32
 MAX_RESCANS = 100  # strings of one value that may be closed by the second-best rule: keeps hostile input linear
@@ -39,6 +39,8 @@ _LITERAL_TEXT = r"(?:true|false|null|none|nan|-?infinity)"
 _ITEM_AFTER_COMMA = re.compile(rf"\s*(?:[\"'“‘\[{{\]}})]|[-+]?\.?\d|{_LITERAL_TEXT}\b|/[/*]|$)", re.I)
 _KEY_AFTER_COMMA = re.compile(r"\s*(?:[\"'“‘}\]]|\w{1,40}\s*[:=]|/[/*]|$)")
 _KEY_AHEAD = re.compile(r"[\"'“‘][^\"'”’\n]{1,60}[\"'”’]\s*:")
+_BRACKETS = re.compile(r"[\[\]{}]")
+_STRICT = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.S)
 _SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
@@ -55,7 +57,7 @@ class LooseValue(NamedTuple):
 
 def read_value(text: str, start: int = 0) -> LooseValue:
     """The JSON value that begins at `start` with a bracket (`[`, `{`, or `(` taken for `[`)."""
-    strict = _read_strict_line(text, start)
+    strict = _read_strict(text, start)
     return strict if strict is not None else _Reader(text, start).read()
 
 
@@ -69,26 +71,21 @@ def drop_surrogates(text: str) -> str:
     return _SURROGATE.sub("", join_surrogates(text)) if _SURROGATE.search(text) else text
 
 
-def _read_strict_line(text: str, start: int) -> LooseValue | None:
-    """The fast way: the rest of the line is one correct JSON value."""
-    end = text.find("\n", start)
-    end = len(text) if end < 0 else end
-    line = text[start : min(end, start + RESCAN_WINDOW)].rstrip(" \t\r,")
-    if not line.endswith(("]", "}")):
-        return None
+def _read_strict(text: str, start: int) -> LooseValue | None:
+    """The fast way, for a value that is correct JSON."""
     try:
-        value: Json = json.loads(line, parse_int=str, parse_float=str, parse_constant=str)
+        value, end = _STRICT.raw_decode(text, start)
     except (ValueError, RecursionError):
         return None
-    if line.count("[") + line.count("{") > MAX_DEPTH and _is_too_deep(line):
-        return None
-    return LooseValue(value, start + len(line), [])
+    return None if _is_too_deep(text, start, end) else LooseValue(value, end, [])
 
 
-def _is_too_deep(line: str) -> bool:
+def _is_too_deep(text: str, start: int, end: int) -> bool:
+    if text.count("[", start, end) + text.count("{", start, end) <= MAX_DEPTH:
+        return False
     depth = deepest = 0
-    for bracket in re.findall(r"[\[\]{}]", line):
-        depth += 1 if bracket in "[{" else -1
+    for bracket in _BRACKETS.finditer(text, start, end):
+        depth += 1 if bracket[0] in "[{" else -1
         deepest = max(deepest, depth)
     return deepest > MAX_DEPTH
 
@@ -140,7 +137,9 @@ class _Reader:
     def _close(self, char: str) -> None:
         wanted: type = dict if char == "}" else list
         self.at += 1
-        is_parents = not isinstance(self.stack[-1], wanted) and len(self.stack) > 2 and isinstance(self.stack[-2], wanted)
+        is_parents = (
+            not isinstance(self.stack[-1], wanted) and len(self.stack) > 2 and isinstance(self.stack[-2], wanted)
+        )
         for _ in range(2 if is_parents else 1):
             self._pop()
 

@@ -29,7 +29,6 @@ from graphrag.reply_records import (
     TAG_OF,
     Record,
     Records,
-    cut_raw,
     read_records,
 )
 
@@ -456,14 +455,16 @@ def _is_spaced_script(char: str) -> bool:
 
 
 _NOTHING = re.compile(
-    r"\W*(?:none|nothing(?: found)?|n/?a|empty|\[\s*\]|no\s+(?:\w+\s+){0,3}?(?:entit|relation|record|claim|more)\w*.*)\W*",
+    r"\W*(?:none|nothing(?: found)?|n/?a|empty|\[\s*\]"
+    r"|no\s+(?:\w+\s+){0,3}?(?:entit|relation|record|claim|more)\w*.*)\W*",
     re.I | re.S,
 )
 _NOTHING_INSIDE = re.compile(
     r"\b(?:no|any|not any)\s+(?:\w+\s+){0,3}?(?:entities|relations|relationships|records|claims)\b", re.I
 )
 _REFUSAL = re.compile(
-    r"\b(?:i['’]?m (?:sorry|unable|not able)|i am (?:sorry|unable|not able)|i apologi[sz]e|my apologies|sorry,|unfortunately, i"
+    r"\b(?:i['’]?m (?:sorry|unable|not able)|i am (?:sorry|unable|not able)|i apologi[sz]e"
+    r"|my apologies|sorry,|unfortunately, i\b"
     r"|i (?:cannot|can['’]?t|can not|won['’]t|am not able to|must decline|need to decline)|as an ai\b|content policy"
     r"|unable to (?:assist|help|process|comply|fulfil)|(?:cannot|can['’]t) (?:assist|help|fulfil|comply|process)"
     r"|es tut mir leid|ich kann nicht|lo siento|no puedo|je suis désolé|désolé,|je ne peux pas|mi dispiace|desculpe)"

@@ -15,7 +15,16 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from graphrag.loose_json import CLAIM_TAGS, ENTITY_TAGS, MAX_DEPTH, RELATION_TAGS, TAGS, Json, drop_surrogates, read_value
+from graphrag.loose_json import (
+    CLAIM_TAGS,
+    ENTITY_TAGS,
+    MAX_DEPTH,
+    RELATION_TAGS,
+    TAGS,
+    Json,
+    drop_surrogates,
+    read_value,
+)
 
 MAX_RAW = 2_000  # characters of a rejected record that are kept for people to look at
 
@@ -54,7 +63,7 @@ class Records(NamedTuple):
 
 
 _QUOTE = "[\"'“”‘’`*]"
-_MARK = r"[ \t]{0,40}(?:(?:[-*•>+]|\d{1,4}[.)])[ \t]{1,8})?[`*]{0,3},?[ \t]{0,8}"
+_MARK = r"[ \t]{0,40}+(?:(?:[-*•>+]|\d{1,4}[.)])[ \t]{1,8}+)?[`*]{0,3}+,?[ \t]{0,8}+"
 _ANGLE = r"<(?=[^>]{0,8}\|)[\\/|#\ ]{1,8}>"
 DELIMITER = re.compile(_ANGLE + r"|(?<=[\"”])(?:\|>|<\||<>)(?=[\"“\d])")  # the second: half of one, between quotes
 _END_MARKER = re.compile(r"<\|?[ \t]{0,4}complete[ \t]{0,4}\|?>|\{completion_delimiter\}", re.I)
@@ -256,7 +265,18 @@ def _flatten_object(value: dict[str, Json], context: str, unclosed: set[int], de
 
 NAME_KEYS = ("name", "entity_name", "entity", "title", "id")
 SUBJECT_KEYS = ("subject", "source", "source_entity", "src", "from", "head", "entity1", "subject_id", "source_name")
-OBJECT_END_KEYS = ("object", "target", "target_entity", "tgt", "dst", "to", "tail", "entity2", "object_id", "target_name")
+OBJECT_END_KEYS = (
+    "object",
+    "target",
+    "target_entity",
+    "tgt",
+    "dst",
+    "to",
+    "tail",
+    "entity2",
+    "object_id",
+    "target_name",
+)
 OBJECT_KEYS = (*NAME_KEYS, *SUBJECT_KEYS, *OBJECT_END_KEYS)
 SENTENCE_KEYS = ("sentences", "sentence", "sentence_numbers", "sentence_ids", "evidence")
 
