@@ -1,378 +1,220 @@
-"""The one door to language models: every question goes key -> memo -> budget -> limiter -> model -> usage -> ledger ->
-memo, in `Llm.chat`; texts go the same way to vectors in `Llm.embed`.
+"""The one door to litellm, which knows the models of all providers: `LiteLlm`.
 
-`LiteLlm` asks any model that litellm knows (imported in its constructor, 3 CPU s); ScriptedLlm and ReplayLlm
-(replay.py) stand in for it. What is answered is in the memo before the caller sees it: a run that is killed or
-cancelled pays for nothing twice. A reply that the caller cannot use is never kept.
+litellm is imported in the constructor (3 CPU s), after it has been told to fetch nothing on its own: no price list, no
+catalogues. Its retries, its cache, its callbacks and its talk on stderr are off; ours are in llm_door.py and around it.
 
-Reads and writes the memo (kinds "llm" and "vector"); writes rows of llm_calls through the ledger.
+Keys are read from the environment: by litellm (OPENAI_API_KEY, AZURE_API_KEY, ...), or here from the variable that
+llm.api_key_env names. No key stands in a message, a log, the memo or the ledger.
 
-Does not: write prompts, read records out of replies, or print. Keys are read from the environment by litellm, or by
-`LiteLlm` for llm.api_key_env, and stand in no message, ledger or memo.
+Does not: decide what is asked, kept or paid (llm_door.py).
 """
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from graphrag.attempts import Attempts
 from graphrag.budget import Budget
-from graphrag.chat import (
-    ROLES,
-    ChatReply,
-    ChatRequest,
-    Completion,
-    Role,
-    Status,
-    chat_key,
-    decode_reply,
-    encode_reply,
-    judge_completion,
-)
-from graphrag.concurrency import ignore, map_concurrently
-from graphrag.errors import LlmError, Unavailable
+from graphrag.chat import ROLES, ChatRequest, Completion, Role
+from graphrag.errors import Unauthorized
 from graphrag.limiter import Limiter
 from graphrag.llm_calls import CallLedger
-from graphrag.llm_embeddings import RawVectors, Vectors, cut_batches, most_common_dim, read_vectors, stack_vectors
-from graphrag.llm_faults import Fault, Kind, classify_fault, fatal_error
-from graphrag.memo import Memo, memo_key
-from graphrag.prices import Price, find_max_output
+from graphrag.llm_door import Llm, Provider, chat_many
+from graphrag.llm_embeddings import RawVectors
+from graphrag.memo import Memo
+from graphrag.prices import price_models
+from graphrag.replay import Recording
 from graphrag.retries import Retries
-from graphrag.tokens import TokenCounter, count_tokens
+from graphrag.settings import Settings
 
-if TYPE_CHECKING:
-    from graphrag.llm_embeddings import Vector
-    from graphrag.replay import Recording
+__all__ = ["LiteLlm", "chat_many", "open_llm"]
 
-MEMO_KIND, VECTOR_KIND = "llm", "vector"
-REPAIRABLE: tuple[Status, ...] = ("unreadable_reply", "empty_reply")
-FAILED_STATUS: dict[Kind, Status] = {
-    "timeout": "timeout", "unavailable": "unavailable", "too_long": "too_long", "refusal": "refusal",
-}  # fmt: skip
-UNKNOWN_MAX_OUTPUT = 4096  # tokens set aside for a reply that nobody bounded
-SEEN_MARGIN, SEEN_ENOUGH = 1.5, 3  # after so many replies of a stage, that much more than its longest is set aside
-BYTES_PER_TOKEN = 3  # fewer than any tokenizer needs for prose, so that a prompt is rather over- than underestimated
-
-Answer = TypeVar("Answer")
+EMBEDDED = "embedded"
+OFFLINE = {
+    "LITELLM_OFFLINE_MODE": "true",  # nothing that litellm fetches for itself: 25 s of retries without a network
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+}
+NO_KEY = "unused"  # servers of one's own ask for none, but the OpenAI client insists on one
+SECRET_ENDINGS = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
+SHORTEST_SECRET = 8
 
 
-class Provider(Protocol):
-    """What stands behind the door. Both raise what their library raises."""
-
-    async def complete(self, model: str, request: ChatRequest) -> Completion: ...
-
-    async def embed(self, model: str, texts: Sequence[str]) -> RawVectors: ...
-
-
-class Call(NamedTuple, Generic[Answer]):
-    """What became of one question, over all its attempts."""
-
-    outcome: Answer | Fault
-    attempts: int
-    latency_ms: int
-
-
-class Llm:
-    """The door, in front of any provider. Use it within one event loop at a time.
-
-    `models` names the model of each role. `notices` holds what a user should read once.
-    """
+class LiteLlm(Llm):
+    """Any model by its litellm name: openai/gpt-4.1-mini, azure/NAME, anthropic/..., ollama/..., hosted_vllm/..."""
 
     def __init__(
         self,
-        provider: Provider,
+        model: str,
         *,
-        models: Mapping[Role, str],
+        role_models: Mapping[Role, str] | None = None,
+        api_base: str = "",
+        api_key_env: str = "",
         embedding_model: str = "",
-        prices: Mapping[str, Price | None] | None = None,
-        memo: Memo | None = None,
+        embedding_api_base: str = "",
+        max_concurrency: int = 25,
+        rpm: int = 0,
+        tpm: int = 0,
+        timeout_seconds: float = 120.0,
+        max_retries: int = 4,
+        price: Sequence[float] = (),
         budget: Budget | None = None,
-        limiter: Limiter | None = None,
-        retries: Retries | None = None,
+        memo: Memo | None = None,
         ledger: CallLedger | None = None,
         recording: Recording | None = None,
-        timeout_seconds: float = 120.0,
-        count: TokenCounter = count_tokens,
-        api_base: str = "",
-        key_name: str = "the environment",
-        secrets: Sequence[str] = (),
+        retries: Retries | None = None,
     ) -> None:
-        """Raises LlmError if the budget is in USD and a model has no price."""
-        self.models, self.embedding_model = dict(models), embedding_model
-        self.budget, self.ledger = budget or Budget(), ledger or CallLedger()
-        self.limiter, self.notices = limiter or Limiter(25), list[str]()
-        self._provider, self._memo, self._recording = provider, memo, recording
-        self._prices, self._retries = prices or {}, retries or Retries(max_retries=4)
-        self._timeout_seconds, self._count = timeout_seconds, count
-        self._api_base, self._key_name, self._secrets = api_base, key_name, secrets
-        self._asking: dict[str, asyncio.Future[ChatReply]] = {}
-        self._longest: dict[str, tuple[int, int]] = {}  # stage -> (replies seen, completion tokens of the longest)
-        self._ended: LlmError | None = None
-        self._refuse_unknown_prices()
+        """price: USD a million tokens sent and received, where litellm's list does not know the model.
 
-    @property
-    def in_flight(self) -> int:
-        """How many questions to have under way, so that places stay taken while some calls wait for a retry."""
-        return 2 * self.limiter.max_concurrency
-
-    async def chat(self, request: ChatRequest) -> ChatReply:
-        """The reply to a request; one that failed, by its status. Equal requests under way at once are asked once.
-
-        Raises Unauthorized, Unavailable or LlmError when no further call can succeed, BudgetSpent before a call that
-        might pass the budget.
+        Raises Unauthorized if `api_key_env` names a variable that is not set, LlmError if the budget is in USD and a
+        model has no price.
         """
-        model = self.models[request.role]
-        key = chat_key(request, model)
-        if known := self._recall(request, model, key):
-            return known
-        if key in self._asking:
-            return await self._share(request, self._asking[key])
-        pending = self._asking[key] = asyncio.get_running_loop().create_future()
-        try:
-            reply = await self._ask(request, model, key)
-            if request.repair and reply.status in REPAIRABLE:
-                reply = await self._ask(request.repaired(reply.text), model, key)
-            if reply.is_good and self._memo is not None:
-                self._memo.put_many(MEMO_KIND, {key: encode_reply(reply)})
-            pending.set_result(reply)
-            return reply
-        finally:
-            del self._asking[key]
-            pending.cancel()  # without effect once there is a result
-
-    def _recall(self, request: ChatRequest, model: str, key: str) -> ChatReply | None:
-        """The reply that was paid for before, unless today's reader does not accept it any more."""
-        value = self._memo.get_many(MEMO_KIND, [key]).get(key) if self._memo is not None else None
-        reply = decode_reply(value, model=model, key=key) if value is not None else None
-        if reply is None or not request.accept(reply.text):
-            return None
-        self.ledger.record(stage=request.stage, model=model, key=key, status=reply.status, cached=True)
-        if self._recording is not None:
-            self._recording.add(request, reply)
-        return reply
-
-    async def _share(self, request: ChatRequest, pending: asyncio.Future[ChatReply]) -> ChatReply:
-        reply = await asyncio.shield(pending)
-        self.ledger.record(stage=request.stage, model=reply.model, key=reply.key, status=reply.status, cached=True)
-        return reply
-
-    async def _ask(self, request: ChatRequest, model: str, key: str) -> ChatReply:
-        """Budget, limiter, model, usage, ledger."""
-        price = self._prices.get(model)
-        n_prompt = _estimate_tokens(request.text)
-        n_reply = self._longest_reply(request, model)
-        usd = price.cost(n_prompt, n_reply) if price else 0.0
-        async with self.budget.reserve(usd, n_prompt + n_reply) as reservation:
-            call = await self._call(
-                lambda: self._provider.complete(model, request), model=model, key=key, tokens=n_prompt + n_reply
-            )
-            reply = self._read_outcome(request, call, model=model, key=key)
-            reservation.pay(reply.cost_usd or 0.0, reply.prompt_tokens + reply.completion_tokens)
-        fault = call.outcome if isinstance(call.outcome, Fault) else None
-        self.ledger.record(
-            stage=request.stage,
-            model=model,
-            key=key,
-            status=fault.kind if fault else reply.status,
-            prompt_tokens=reply.prompt_tokens,
-            completion_tokens=reply.completion_tokens,
-            cached_tokens=reply.cached_tokens,
-            cost_usd=reply.cost_usd,
-            latency_ms=call.latency_ms,
-            attempts=call.attempts,
-            is_estimated=reply.is_estimated,
-        )
-        if self._recording is not None:
-            self._recording.add(request, reply)
-        self._end_if_fatal(fault, model)
-        return reply
-
-    async def _call(
-        self, send: Callable[[], Awaitable[Answer]], *, model: str, key: str, tokens: int
-    ) -> Call[Answer]:
-        """Ask until there is an answer, or a fault that another try would not cure. A wait holds no place."""
-        past: Counter[Kind] = Counter()
-        for attempt in range(1, 10_000):
-            async with self.limiter.place(tokens):
-                if self._ended is not None:
-                    raise type(self._ended)(str(self._ended))
-                if self._retries.is_down:
-                    return Call(Fault("unavailable", 0, "not asked: the service gave no answer for long"), attempt - 1, 0)
-                started = time.perf_counter()
-                outcome = await self._try(send)
-                latency_ms = round((time.perf_counter() - started) * 1000)
-                if not isinstance(outcome, Fault):
-                    self.limiter.report_success()
-                    self._retries.report_success()
-                    return Call(outcome, attempt, latency_ms)
-                if outcome.kind == "limited":
-                    self.limiter.report_refusal(outcome.retry_after)
-            past[outcome.kind] += 1
-            retry = self._retries.next_try(outcome, key, past)
-            if retry is None:
-                break
-            if retry.hold:
-                self.limiter.hold(retry.seconds)
-            await asyncio.sleep(retry.seconds)
-        return Call(outcome, attempt, latency_ms)
-
-    async def _try(self, send: Callable[[], Awaitable[Answer]]) -> Answer | Fault:
-        try:
-            async with asyncio.timeout(self._timeout_seconds):  # litellm's own one does not end an answer that drips
-                return await send()
-        except Exception as error:  # every provider's library raises its own; what is no fault of a call goes on up
-            fault = classify_fault(error, secrets=self._secrets)
-            if fault is None:
-                raise
-            return fault
-
-    def _read_outcome(self, request: ChatRequest, call: Call[Completion], *, model: str, key: str) -> ChatReply:
-        if isinstance(call.outcome, Fault):
-            status = FAILED_STATUS.get(call.outcome.kind, "unavailable")
-            return ChatReply("", status, call.outcome.detail, model=model, key=key, attempts=call.attempts)
-        answer = call.outcome
-        n_prompt, n_reply = answer.prompt_tokens, answer.completion_tokens
-        is_estimated = n_prompt <= 0 or n_reply < 0 or (n_reply == 0 and bool(answer.text))
-        if is_estimated:
-            n_prompt, n_reply = self._count(request.text), self._count(answer.text)
-        n_cached = max(0, min(answer.cached_tokens, n_prompt))
-        price = self._prices.get(model)
-        n_seen, longest = self._longest.get(request.stage, (0, 0))
-        self._longest[request.stage] = (n_seen + 1, max(longest, n_reply))
-        status, detail = judge_completion(request, answer)
-        return ChatReply(
-            answer.text,
-            status,
-            detail,
-            model=model,
-            key=key,
-            prompt_tokens=n_prompt,
-            completion_tokens=n_reply,
-            cached_tokens=n_cached,
-            cost_usd=price.cost(n_prompt, n_reply, n_cached) if price else None,
-            attempts=call.attempts,
-            is_estimated=is_estimated,
+        if api_key_env and not os.environ.get(api_key_env):
+            raise Unauthorized(f"No key in {api_key_env} (llm.api_key_env). Export it, or leave that setting empty.")
+        models = {role: (role_models or {}).get(role) or model for role in ROLES}
+        named = sorted({*models.values(), *([embedding_model] if embedding_model else [])})
+        super().__init__(
+            _LiteLlmProvider(
+                api_base=api_base,
+                api_key_env=api_key_env,
+                embedding_api_base=embedding_api_base,
+                timeout_seconds=timeout_seconds,
+            ),
+            models=models,
+            embedding_model=embedding_model,
+            prices=price_models(named, main=model, per_million=price),
+            memo=memo,
+            budget=budget,
+            ledger=ledger,
+            recording=recording,
+            attempts=Attempts(
+                Limiter(max_concurrency, rpm=rpm, tpm=tpm),
+                retries or Retries(max_retries=max_retries),
+                timeout_seconds=timeout_seconds,
+                key_name=api_key_env or default_key_name(model),
+                api_base=api_base,
+                secrets=_secrets(os.environ),
+            ),
         )
 
-    def _longest_reply(self, request: ChatRequest, model: str) -> int:
-        """Tokens to set aside for a reply: its bound, or less once the stage has shown how long its replies are."""
-        bound = request.max_tokens or min(find_max_output(model) or UNKNOWN_MAX_OUTPUT, UNKNOWN_MAX_OUTPUT)
-        n_seen, longest = self._longest.get(request.stage, (0, 0))
-        return min(bound, int(longest * SEEN_MARGIN)) if n_seen >= SEEN_ENOUGH else bound
 
-    def _end_if_fatal(self, fault: Fault | None, model: str) -> None:
-        if fault is None or fault.kind in FAILED_STATUS:
-            return
-        if fault.kind == "limited":
-            wait = fault.retry_after
-            is_long = wait is not None and wait > self._retries.max_wait_seconds
-            told = f"told to wait {wait:.0f} s" if is_long else "told to slow down again and again"
-            self._ended = Unavailable(f"{fault.status} from {model}: {told}. Run again later: what was done is kept.")
-        else:
-            self._ended = fatal_error(fault, model=model, key_name=self._key_name, api_base=self._api_base)
-        if self._ended is not None:
-            raise self._ended
-
-    def _refuse_unknown_prices(self) -> None:
-        if self.budget.limit_usd is None:
-            return
-        for model in [*self.models.values(), *([self.embedding_model] if self.embedding_model else [])]:
-            if self._prices.get(model) is None:
-                raise LlmError(f'No price for "{model}". Set llm.price or use --max-tokens.')
-
-    async def embed(self, texts: Sequence[str], *, stage: str = "embeddings") -> Vectors:
-        """One vector a text; known ones come from the memo, equal texts count once. The dimension is the service's.
-
-        Raises what `chat` raises.
-        """
-        import numpy as np
-
-        keys = {text: memo_key("litellm", self.embedding_model, text) for text in texts}
-        held = self._memo.get_many(VECTOR_KIND, list(keys.values())) if self._memo is not None else {}
-        found: dict[str, Vector | tuple[str, str]] = {
-            text: np.frombuffer(held[key], dtype=np.float32) for text, key in keys.items() if key in held
-        }
-        if not found or len(found) < len(keys):
-            found |= await self._embed_missing([text for text in keys if text not in found], keys, stage)
-        fresh = [vector for text, vector in found.items() if keys[text] not in held and not isinstance(vector, tuple)]
-        dim = most_common_dim(fresh or [vector for vector in found.values() if not isinstance(vector, tuple)])
-        stale = [text for text, v in found.items() if keys[text] in held and not isinstance(v, tuple) and v.size != dim]
-        if stale:
-            self.notices.append(
-                f"{self.embedding_model} now gives {dim} dimensions: {len(stale)} texts are embedded again."
-            )
-            found |= await self._embed_missing(stale, keys, stage)
-        return stack_vectors(texts, found, dim)
-
-    async def _embed_missing(
-        self, texts: Sequence[str], keys: Mapping[str, str], stage: str
-    ) -> dict[str, Vector | tuple[str, str]]:
-        found: dict[str, Vector | tuple[str, str]] = {}
-
-        async def embed_batch(batch: list[str]) -> None:
-            answers = await self._embed_batch(batch, stage)
-            if self._memo is not None:
-                good = {keys[text]: v.tobytes() for text, v in answers.items() if not isinstance(v, tuple)}
-                self._memo.put_many(VECTOR_KIND, good)
-            found.update(answers)
-
-        await map_concurrently(embed_batch, cut_batches(texts), in_flight=self.in_flight)
-        return found
-
-    async def _embed_batch(self, texts: list[str], stage: str) -> dict[str, Vector | tuple[str, str]]:
-        """Vectors of a batch. A text that is too long does not take the others with it: the batch is halved."""
-        model, key = self.embedding_model, memo_key("litellm", self.embedding_model, *texts)
-        price = self._prices.get(model)
-        n_tokens = sum(map(_estimate_tokens, texts))
-        async with self.budget.reserve(price.cost(n_tokens, 0) if price else 0.0, n_tokens) as reservation:
-            call = await self._call(
-                lambda: self._provider.embed(model, texts), model=model, key=key, tokens=n_tokens
-            )
-            fault = call.outcome if isinstance(call.outcome, Fault) else None
-            raw = call.outcome if isinstance(call.outcome, RawVectors) else RawVectors(())
-            is_estimated = fault is None and raw.prompt_tokens <= 0
-            n_paid = sum(map(self._count, texts)) if is_estimated else raw.prompt_tokens
-            cost = 0.0 if fault else (price.cost(n_paid, 0) if price else None)
-            reservation.pay(cost or 0.0, n_paid)
-        self.ledger.record(
-            stage=stage,
-            model=model,
-            key=key,
-            status=fault.kind if fault else "ok",
-            prompt_tokens=n_paid,
-            cost_usd=cost,
-            latency_ms=call.latency_ms,
-            attempts=call.attempts,
-            is_estimated=is_estimated,
-        )
-        self._end_if_fatal(fault, model)
-        if fault and fault.kind == "too_long" and len(texts) > 1:
-            half = len(texts) // 2
-            return await self._embed_batch(texts[:half], stage) | await self._embed_batch(texts[half:], stage)
-        if fault:
-            return dict.fromkeys(texts, (fault.kind, fault.detail))
-        found = read_vectors(raw, len(texts))
-        return {text: ("bad_vector", v) if isinstance(v := found[row], str) else v for row, text in enumerate(texts)}
-
-
-async def chat_many(
-    llm: Llm,
-    requests: Iterable[ChatRequest],
+def open_llm(
+    settings: Settings,
     *,
-    on_reply: Callable[[ChatRequest, ChatReply], None] = ignore,
-) -> list[ChatReply]:
-    """The replies in the order of the requests; `on_reply` sees each as it comes. Raises what `Llm.chat` raises, after
-    those in flight have ended; everything that was answered is in the memo by then."""
-    return await map_concurrently(llm.chat, requests, in_flight=llm.in_flight, on_result=on_reply)
+    memo: Memo | None = None,
+    ledger: CallLedger | None = None,
+    recording: Recording | None = None,
+    max_tokens: int | None = None,
+) -> LiteLlm | None:
+    """The model that the settings name, or None in embedded mode. max_tokens: a limit for the whole run."""
+    llm, embedding = settings.llm, settings.embeddings.model
+    if llm.model == EMBEDDED:
+        return None
+    return LiteLlm(
+        llm.model,
+        role_models=llm.role_models(),
+        api_base=llm.api_base,
+        api_key_env=llm.api_key_env,
+        embedding_model=embedding if "/" in embedding and not embedding.startswith("onnx:") else "",
+        embedding_api_base=settings.embeddings.api_base,
+        max_concurrency=llm.max_concurrency,
+        rpm=llm.rpm,
+        tpm=llm.tpm,
+        timeout_seconds=llm.timeout_seconds,
+        max_retries=llm.max_retries,
+        price=llm.price,
+        budget=Budget(limit_usd=llm.budget_usd or None, limit_tokens=max_tokens),
+        memo=memo,
+        ledger=ledger,
+        recording=recording,
+    )
 
 
-def _estimate_tokens(text: str) -> int:
-    return len(text.encode("utf-8", "surrogatepass")) // BYTES_PER_TOKEN + 8
+def default_key_name(model: str) -> str:
+    """The variable in which litellm looks for the key of a model's provider."""
+    provider = model.partition("/")[0] if "/" in model else "openai"
+    return f"{provider.upper().replace('-', '_')}_API_KEY"
 
 
-def models_of_roles(model: str, overrides: Mapping[Role, str]) -> dict[Role, str]:
-    """Every role's model: its own where one is named, else the common one."""
-    return {role: overrides.get(role) or model for role in ROLES}
+def _secrets(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Values that look like keys by the name of their variable, longest first."""
+    values = {v for name, v in environ.items() if name.upper().endswith(SECRET_ENDINGS) and len(v) >= SHORTEST_SECRET}
+    return tuple(sorted(values, key=lambda value: (-len(value), value)))
+
+
+class _LiteLlmProvider(Provider):
+    """litellm's two calls, in our words."""
+
+    def __init__(self, *, api_base: str, api_key_env: str, embedding_api_base: str, timeout_seconds: float) -> None:
+        self._api_base, self._embedding_api_base = api_base, embedding_api_base
+        self._api_key_env, self._timeout_seconds = api_key_env, timeout_seconds
+        self._litellm = _import_litellm()
+
+    async def complete(self, model: str, request: ChatRequest) -> Completion:
+        messages = [message._asdict() for message in request.messages]
+        options = self._options(model, self._api_base)
+        response = await self._litellm.acompletion(model=model, messages=messages, **request.params(), **options)
+        return _read_completion(response)
+
+    async def embed(self, model: str, texts: Sequence[str]) -> RawVectors:
+        options = self._options(model, self._embedding_api_base)
+        response = await self._litellm.aembedding(model=model, input=list(texts), **options)
+        vectors = [(int(item["index"]), item["embedding"]) for item in response.data]
+        return RawVectors(vectors, _tokens(response.usage, "prompt_tokens"))
+
+    def _options(self, model: str, api_base: str) -> dict[str, Any]:
+        key_name = self._api_key_env or default_key_name(model)
+        key = os.environ.get(key_name) or (NO_KEY if api_base and default_key_name(model) == "OPENAI_API_KEY" else None)
+        return {
+            "api_base": api_base or None,
+            "api_key": key,
+            "timeout": self._timeout_seconds,
+            "max_retries": 0,
+            "num_retries": 0,
+            "drop_params": True,  # a parameter that this model does not know is left out
+            "no-log": True,
+        }
+
+
+def _import_litellm() -> Any:
+    """litellm, quiet and offline. An Any: its types are not those of its run time."""
+    for name, value in OFFLINE.items():
+        os.environ.setdefault(name, value)
+    import litellm
+
+    litellm.suppress_debug_info = True
+    litellm.num_retries = 0
+    litellm.cache = None
+    litellm.callbacks, litellm.success_callback, litellm.failure_callback = [], [], []
+    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "openai", "httpx"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # its errors come to us as errors, without keys
+    return litellm
+
+
+def _read_completion(response: Any) -> Completion:
+    """Defensively: a provider may leave out the choices, the content, or the usage."""
+    choice = response.choices[0] if response.choices else None
+    message = choice.message if choice is not None else None
+    usage = getattr(response, "usage", None)
+    details = getattr(usage, "prompt_tokens_details", None)
+    if choice is None:
+        detail = "no choices in the reply"
+    elif message is not None and message.tool_calls:
+        detail = "a tool call instead of text"
+    else:
+        detail = ""
+    return Completion(
+        text=(message.content or "") if message is not None else "",
+        finish_reason=(choice.finish_reason or "stop") if choice is not None else "none",
+        prompt_tokens=_tokens(usage, "prompt_tokens"),
+        completion_tokens=_tokens(usage, "completion_tokens"),
+        cached_tokens=_tokens(details, "cached_tokens"),
+        detail=detail,
+    )
+
+
+def _tokens(usage: object, name: str) -> int:
+    value = getattr(usage, name, None)
+    return int(value) if isinstance(value, int | float) else 0

@@ -1,27 +1,24 @@
-"""The one door to language models: every question goes key -> memo -> budget -> limiter -> model -> usage -> ledger ->
-memo, in `Llm.chat`; texts go the same way to vectors in `Llm.embed`.
+"""The way of every question: key -> memo -> budget -> limiter -> model -> usage -> ledger -> memo, in `Llm.chat`.
+Texts go the same way to vectors in `Llm.embed`.
 
-`LiteLlm` asks any model that litellm knows (imported in its constructor, 3 CPU s); ScriptedLlm and ReplayLlm
-(replay.py) stand in for it. What is answered is in the memo before the caller sees it: a run that is killed or
-cancelled pays for nothing twice. A reply that the caller cannot use is never kept.
+Behind the door stands a provider: litellm (llm.py), a script or a recording (replay.py). What is answered is in the
+memo before the caller sees it: a run that is killed or cancelled pays for nothing twice. A reply that the caller cannot
+use is never kept.
 
 Reads and writes the memo (kinds "llm" and "vector"); writes rows of llm_calls through the ledger.
 
-Does not: write prompts, read records out of replies, or print. Keys are read from the environment by litellm, or by
-`LiteLlm` for llm.api_key_env, and stand in no message, ledger or memo.
+Does not: retry or wait (attempts.py), write prompts, read records out of replies, or print.
 """
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
 
+from graphrag.attempts import Attempts, Call
 from graphrag.budget import Budget
 from graphrag.chat import (
-    ROLES,
     ChatReply,
     ChatRequest,
     Completion,
@@ -33,11 +30,11 @@ from graphrag.chat import (
     judge_completion,
 )
 from graphrag.concurrency import ignore, map_concurrently
-from graphrag.errors import LlmError, Unavailable
+from graphrag.errors import LlmError
 from graphrag.limiter import Limiter
 from graphrag.llm_calls import CallLedger
 from graphrag.llm_embeddings import RawVectors, Vectors, cut_batches, most_common_dim, read_vectors, stack_vectors
-from graphrag.llm_faults import Fault, Kind, classify_fault, fatal_error
+from graphrag.llm_faults import RUN_GOES_ON, Fault
 from graphrag.memo import Memo, memo_key
 from graphrag.prices import Price, find_max_output
 from graphrag.retries import Retries
@@ -52,8 +49,6 @@ REPAIRABLE: tuple[Status, ...] = ("unreadable_reply", "empty_reply")
 UNKNOWN_MAX_OUTPUT = 4096  # tokens set aside for a reply that nobody bounded
 SEEN_MARGIN, SEEN_ENOUGH = 1.5, 3  # after so many replies of a stage, that much more than its longest is set aside
 BYTES_PER_TOKEN = 3  # fewer than any tokenizer needs for prose, so that a prompt is rather over- than underestimated
-
-Answer = TypeVar("Answer")
 
 
 class Provider(Protocol):
@@ -174,7 +169,8 @@ class Llm:
 
     def _read_outcome(self, request: ChatRequest, call: Call[Completion], *, model: str, key: str) -> ChatReply:
         if isinstance(call.outcome, Fault):
-            return ChatReply("", failed_status(call.outcome.kind), call.outcome.detail, model=model, key=key, attempts=call.attempts)
+            status: Status = next((kind for kind in RUN_GOES_ON if kind == call.outcome.kind), "unavailable")
+            return ChatReply("", status, call.outcome.detail, model=model, key=key, attempts=call.attempts)
         answer = call.outcome
         n_prompt, n_reply = answer.prompt_tokens, answer.completion_tokens
         is_estimated = n_prompt <= 0 or n_reply < 0 or (n_reply == 0 and bool(answer.text))
@@ -300,8 +296,3 @@ async def chat_many(
 
 def _estimate_tokens(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass")) // BYTES_PER_TOKEN + 8
-
-
-def models_of_roles(model: str, overrides: Mapping[Role, str]) -> dict[Role, str]:
-    """Every role's model: its own where one is named, else the common one."""
-    return {role: overrides.get(role) or model for role in ROLES}

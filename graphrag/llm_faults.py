@@ -19,7 +19,9 @@ from graphrag.limiter import parse_retry_after
 # unauthorized, rejected, exhausted: no call will succeed, the run ends.
 Kind = Literal["limited", "timeout", "unavailable", "too_long", "refusal", "unauthorized", "rejected", "exhausted"]
 
-RUN_GOES_ON: tuple[Kind, ...] = ("timeout", "unavailable", "too_long", "refusal")
+RUN_GOES_ON: tuple[Literal["timeout", "unavailable", "too_long", "refusal"], ...] = (
+    "timeout", "unavailable", "too_long", "refusal",
+)  # fmt: skip
 MAX_DETAIL = 300
 TOO_LONG_WORDS = (
     "maximum context length", "context_length_exceeded", "context window", "prompt is too long", "input is too long",
