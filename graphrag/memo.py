@@ -68,7 +68,10 @@ class Memo:
             raise StoreError(f"Cannot write the memo {self.path}: {error}. Check the folder of cache.dir.") from error
 
     def get_many(self, kind: str, keys: Sequence[str]) -> dict[str, bytes]:
-        """The values that are there, by key, in the order of `keys`. An absent or damaged record has no entry."""
+        """The values that are there, by key, in the order of `keys`. An absent or damaged record has no entry.
+
+        Raises StoreError if the file cannot be used at all (held by another process for a minute, folder gone).
+        """
         found: dict[str, bytes] = {}
         wanted = list(dict.fromkeys(keys))
         with self._lock:
@@ -96,13 +99,10 @@ class Memo:
         rows = [(kind, key, value, _checksum(kind, key, value)) for key, value in values.items()]
         with self._lock:
             try:
-                try:
-                    self._insert(rows)
-                except sqlite3.DatabaseError as error:
-                    self._replace_damaged(error)
-                    self._insert(rows)
-            except sqlite3.Error as error:
-                raise StoreError(f"Cannot write the memo {self.path}: {error}.") from error
+                _insert_rows(self._connection, rows)
+            except sqlite3.DatabaseError as error:
+                self._replace_damaged(error)
+                _insert_rows(self._connection, rows)
 
     def close(self) -> None:
         with self._lock:
@@ -120,9 +120,6 @@ class Memo:
         marks = ",".join("?" * len(keys))
         sql = f"select key, value, crc from memo where kind = ? and key in ({marks})"
         return self._connection.execute(sql, (kind, *keys)).fetchall()
-
-    def _insert(self, rows: Sequence[tuple[str, str, bytes, int]]) -> None:
-        _insert_rows(self._connection, rows)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -146,7 +143,7 @@ class Memo:
 
     def _replace_damaged(self, error: sqlite3.DatabaseError) -> None:
         if not _is_damage(error):
-            raise error
+            raise StoreError(f"Cannot use the memo {self.path}: {error}.") from error
         self._connection.close()
         with self._alone():
             if _is_sound(self.path):  # another process has replaced it meanwhile

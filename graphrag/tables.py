@@ -471,7 +471,14 @@ def render_data_dictionary() -> str:
     lines += ["Columns marked `ref` equal those of microsoft/graphrag 3.x in name, order and dtype.", ""]
     for table in TABLES.values():
         key = f" Key: {', '.join(f'`{name}`' for name in table.key)}." if table.key else ""
-        lines += [f"## {table.name}", "", f"{table.meaning}{key}", "", "| column | dtype | | meaning |", "|---|---|---|---|"]
+        lines += [
+            f"## {table.name}",
+            "",
+            f"{table.meaning}{key}",
+            "",
+            "| column | dtype | | meaning |",
+            "|---|---|---|---|",
+        ]
         for position, column in enumerate(table.columns):
             marks = ["ref"] * (position < table.n_reference) + ["null"] * column.nullable
             lines.append(f"| {column.name} | {_dtype_name(column.dtype)} | {' '.join(marks)} | {column.meaning} |")
@@ -480,8 +487,6 @@ def render_data_dictionary() -> str:
 
 
 def _dtype_name(dtype: pl.DataType) -> str:
-    if isinstance(dtype, pl.List):
-        return f"list<{_dtype_name(pl.DataType.from_python(dtype.inner) if isinstance(dtype.inner, type) else dtype.inner)}>"  # type: ignore[arg-type]
-    if isinstance(dtype, pl.Struct):
-        return "struct<" + ", ".join(f"{f.name} {_dtype_name(f.dtype)}" for f in dtype.fields) + ">"  # type: ignore[arg-type]
-    return {TEXT: "string", INT: "int64", FLOAT: "double", BOOL: "bool"}.get(dtype, str(dtype).lower())
+    names = {TEXTS: "list<string>", INTS: "list<int64>", VECTOR: "list<float>", TEXT: "string", INT: "int64"}
+    names |= {FLOAT: "double", BOOL: "bool", FINDINGS: "list<struct<explanation string, summary string>>"}
+    return names[dtype]

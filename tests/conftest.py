@@ -22,3 +22,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("shared"):
             item.add_marker(pytest.mark.skip(reason="../shared is absent"))
+
+
+@pytest.fixture(scope="session")
+def sample_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The output folder of a fresh embedded run over data/sample."""
+    from graphrag.pipeline import run_pipeline
+    from graphrag.settings import load_settings
+
+    work = tmp_path_factory.mktemp("sample")
+    overrides = [f"output.dir={work / 'output'}", f"cache.dir={work / 'cache'}"]
+    settings, _ = load_settings(ROOT, overrides=overrides, environ={})
+    run_pipeline(settings, ROOT)
+    return work / "output"

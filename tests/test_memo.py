@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import multiprocessing
+import resource
+import signal
 import sqlite3
+import time
 from pathlib import Path
 
 import pytest
@@ -118,10 +121,50 @@ def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
         Memo(tmp_path / "file" / "memo.sqlite")
 
 
+def test_a_full_disk_is_one_line_and_what_was_kept_stays(path: Path) -> None:
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    with Memo(path) as memo:
+        memo.put_many("nlp", {memo_key("a"): b"a"})
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, old[1]))
+        try:
+            with pytest.raises(StoreError, match=r"Cannot use the memo .*memo\.sqlite"):
+                memo.put_many("nlp", {memo_key("b"): b"b" * 1_000_000})
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, old)
+            signal.signal(signal.SIGXFSZ, handler)
+        assert memo.get_many("nlp", [memo_key("a"), memo_key("b")]) == {memo_key("a"): b"a"}
+        memo.put_many("nlp", {memo_key("b"): b"b"})
+        assert memo.notices == []
+
+
 def _fill(path: Path, prefix: str) -> None:
     with Memo(path) as memo:
         for key in keys(60, prefix):
             memo.put_many("nlp", {key: prefix.encode()})
+
+
+def _fill_for_ever(path: Path) -> None:
+    with Memo(path) as memo:
+        for number in range(1_000_000):
+            memo.put_many("nlp", {memo_key("round", str(number), str(i)): b"x" * 3000 for i in range(20)})
+
+
+def test_a_kill_in_mid_writing_leaves_whole_batches(path: Path) -> None:
+    process = multiprocessing.get_context("spawn").Process(target=_fill_for_ever, args=(path,))
+    process.start()
+    first = [memo_key("round", "0", str(i)) for i in range(20)]
+    with Memo(path) as memo:
+        while not memo.get_many("nlp", first):
+            assert process.is_alive()
+            time.sleep(0.02)
+    time.sleep(0.1)
+    process.kill()
+    process.join()
+    with Memo(path) as memo:
+        sizes = {len(memo.get_many("nlp", [memo_key("round", str(n), str(i)) for i in range(20)])) for n in range(2000)}
+        assert sizes <= {0, 20}
+        assert (memo.n_damaged, memo.notices) == (0, [])
 
 
 def test_two_processes_share_one_file(path: Path) -> None:

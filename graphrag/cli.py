@@ -1,0 +1,315 @@
+"""The command line: parse, call, print.
+
+Every command takes --root (default: this folder or the nearest parent with a settings.toml) and --set.
+What a command answers goes to stdout, progress and errors to stderr. Errors are one line; --debug shows the trace.
+Exit codes: 0 done, 1 expected error, 2 usage, 3 nothing found, 4 held at a gate, 5 budget spent, 130 interrupted.
+
+Heavy packages are imported inside the commands that need them, so that `graphrag --help` is quick.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graphrag import __version__
+from graphrag.errors import GraphragError, UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from graphrag.settings import Settings
+
+MODES = ("local", "global", "basic")
+
+app = typer.Typer(
+    help="Turns a folder of documents into a cited knowledge graph and answers questions from it.",
+    epilog="Start with: graphrag init my-index; put documents into my-index/data/input; graphrag index; "
+    'graphrag search "What depends on Redis?"',
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+Root = Annotated[
+    Path | None, typer.Option("--root", help="Project folder; default: here or the nearest parent with settings.toml.")
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Override a setting for this run; repeatable."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+@app.callback()
+def common(
+    debug: Annotated[bool, typer.Option("--debug", help="Show the trace of an error.")] = False,
+) -> None:
+    if debug:
+        os.environ["GRAPHRAG_DEBUG"] = "1"
+
+
+@app.command()
+def init(
+    folder: Annotated[
+        Path, typer.Argument(help="Folder to create; may exist, must not hold a settings.toml.")
+    ] = Path(),
+) -> None:
+    """Create a project folder: settings.toml, aliases.toml and data/input.
+
+    Example: graphrag init my-index
+    """
+    from graphrag.project import create_project
+
+    for path in create_project(folder):
+        print(f"created {path}")
+    print(f'Put documents into {folder / "data" / "input"}, then run "graphrag index --root {folder}".')
+
+
+@app.command()
+def index(
+    root: Root = None,
+    set_: Set = None,
+    full: Annotated[bool, typer.Option("--full", help="Recompute even when nothing has changed.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    json: Json = False,
+) -> None:
+    """Read the documents, build all tables and publish them.
+
+    Example: graphrag index --set text_units.max_tokens=200
+    """
+    root, settings = _open_project(root, set_)
+    from graphrag import render
+    from graphrag.pipeline import run_pipeline
+    from graphrag.progress import choose_progress
+
+    summary = run_pipeline(settings, root, full=full, progress=choose_progress(quiet=quiet or json))
+    print(render.render_summary_json(summary) if json else render.render_summary(summary))
+
+
+@app.command()
+def search(
+    question: Annotated[str, typer.Argument(help="What to ask.")],
+    global_: Annotated[bool, typer.Option("--global", help="Themes: answers from community reports.")] = False,
+    local: Annotated[bool, typer.Option("--local", help="Look-ups: entities, facts and passages (default).")] = False,
+    basic: Annotated[bool, typer.Option("--basic", help="Passages only, by words and meaning.")] = False,
+    mode: Annotated[str, typer.Option("--mode", help="local, global or basic.")] = "",
+    level: Annotated[
+        int | None, typer.Option("--level", help="Level of the hierarchy for --global; 0 is the coarsest.")
+    ] = None,
+    top: Annotated[int | None, typer.Option("--top", min=1, help="Sources to list.")] = None,
+    budget_tokens: Annotated[int | None, typer.Option("--budget-tokens", help="Tokens of context to gather.")] = None,
+    show_sources: Annotated[
+        bool, typer.Option("--show-sources", help="Path, offsets and exact quote of each citation.")
+    ] = False,
+    context_only: Annotated[
+        bool, typer.Option("--context-only", help="Print the context that an answer would rest on.")
+    ] = False,
+    json: Json = False,
+    root: Root = None,
+    set_: Set = None,
+) -> None:
+    """Answer a question from the published index, with citations.
+
+    Example: graphrag search --global "What are the recurring causes of incidents?"
+    """
+    chosen = _choose_mode(mode, {"global": global_, "local": local, "basic": basic})
+    question = _clean_question(question)
+    root, settings = _open_project(root, set_)
+    from graphrag import render
+    from graphrag.search import answer_question
+    from graphrag.store import open_index
+
+    with open_index(root / settings.output.dir) as published:
+        answer = answer_question(
+            published,
+            question,
+            mode=chosen,
+            level=settings.search.level if level is None else _at_least(0, "--level", level),
+            top=top or settings.search.top,
+            budget_tokens=settings.search.budget_tokens
+            if budget_tokens is None
+            else _at_least(1, "--budget-tokens", budget_tokens),
+            model=settings.embeddings.model,
+        )
+    print(render.render_answer(answer, json=json, context_only=context_only, show_sources=show_sources))
+    if not answer.answered:
+        raise typer.Exit(3)
+
+
+@app.command()
+def sql(
+    query: Annotated[str, typer.Argument(help="One SELECT over the tables and views.")],
+    json: Json = False,
+    root: Root = None,
+    set_: Set = None,
+) -> None:
+    """Ask the DuckDB tables; read-only, no other files.
+
+    Example: graphrag sql "from top_entities limit 5"
+    """
+    root, settings = _open_project(root, set_)
+    from graphrag import render
+    from graphrag.store import run_sql
+
+    frame = run_sql(root / settings.output.dir, query)
+    print(render.render_frame_json(frame) if json else render.render_frame(frame))
+
+
+@app.command()
+def tables(
+    name: Annotated[str, typer.Argument(help="A table; empty lists all.")] = "",
+    json: Json = False,
+    root: Root = None,
+    set_: Set = None,
+) -> None:
+    """List the tables with their rows, or the columns of one.
+
+    Example: graphrag tables evidence
+    """
+    root, settings = _open_project(root, set_)
+    from graphrag import render
+    from graphrag.store import open_index
+
+    with open_index(root / settings.output.dir) as published:
+        frame = render.describe_table(name) if name else render.describe_tables(published)
+    print(render.render_frame_json(frame) if json else render.render_frame(frame))
+
+
+@app.command()
+def failures(
+    reason: Annotated[str, typer.Option("--reason", help="Only this reason.")] = "",
+    json: Json = False,
+    root: Root = None,
+    set_: Set = None,
+) -> None:
+    """What the published run could not do, and why.
+
+    Example: graphrag failures --reason empty_document
+    """
+    root, settings = _open_project(root, set_)
+    from graphrag import render
+    from graphrag.store import open_index
+
+    with open_index(root / settings.output.dir) as published:
+        frame = published.frame(
+            "select stage, reason, item_id, detail from failures where ? in ('', reason) order by all", (reason,)
+        )
+    if json:
+        print(render.render_frame_json(frame))
+    else:
+        print(render.render_frame(frame) if frame.height else "No failures.")
+
+
+@app.command()
+def check(root: Root = None, set_: Set = None) -> None:
+    """Look at settings, input folder, local models and index, before a run.
+
+    Example: graphrag check
+    """
+    root, settings = _open_project(root, set_)
+    from graphrag.project import check_project
+
+    is_ready = True
+    for name, is_good, words in check_project(settings, root):
+        is_ready &= is_good
+        print(f"{'ok' if is_good else 'no':<3} {name:<12} {words}")
+    if not is_ready:
+        raise typer.Exit(1)
+
+
+@app.command()
+def version() -> None:
+    """Print the version.
+
+    Example: graphrag version
+    """
+    print(f"graphrag-batch {__version__}")
+
+
+def _open_project(root: Path | None, overrides: list[str] | None) -> tuple[Path, Settings]:
+    from graphrag.settings import find_root, load_settings
+
+    _refuse_other_graphrag()
+    root = root if root is not None else find_root(Path.cwd())
+    settings, warnings = load_settings(root, overrides=overrides or ())
+    for line in warnings:
+        print(line, file=sys.stderr)
+    return root, settings
+
+
+def _refuse_other_graphrag() -> None:
+    """Microsoft's distribution `graphrag` has the same import name: in one environment files of both mix."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        distribution("graphrag")
+    except PackageNotFoundError:
+        return
+    raise GraphragError(
+        'The package "graphrag" (Microsoft) is installed here too and has the same import name. '
+        "Use a fresh virtual environment for graphrag-batch."
+    )
+
+
+def _choose_mode(mode: str, flags: dict[str, bool]) -> str:
+    chosen = [name for name, is_set in flags.items() if is_set] + ([mode] if mode else [])
+    if len(set(chosen)) > 1:
+        raise UsageError(f"Choose one mode, got {', '.join(chosen)}.")
+    if mode and mode not in MODES:
+        raise UsageError(f'Unknown mode "{mode}".{did_you_mean(mode, MODES)} Use one of: {", ".join(MODES)}.')
+    return chosen[0] if chosen else "local"
+
+
+def _clean_question(question: str) -> str:
+    cleaned = " ".join("".join(c if c.isprintable() else " " for c in question).split())
+    if not cleaned:
+        raise UsageError("The question is empty.")
+    return cleaned
+
+
+def _at_least(least: int, name: str, value: int) -> int:
+    if value < least:
+        raise UsageError(f"{name} must be {least} or more, got {value}.")
+    return value
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The console script: runs a command, turns errors into one line and an exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        code = app(arguments, standalone_mode=False)
+        sys.stdout.flush()
+    except GraphragError as error:
+        _print_error(error)
+        code = error.exit_code
+    except typer.TyperException as error:
+        message = error.format_message().rstrip(".")
+        print(f'{message}{"" if message.endswith("?") else "."} Try "graphrag --help".', file=sys.stderr)
+        code = error.exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        code = 130
+    except BrokenPipeError:
+        # The reader has gone (`| head`): nothing is left to say, and the interpreter must not try again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    if code == 130:
+        print("Interrupted. The live index is as it was; what was computed is kept in the memo.", file=sys.stderr)
+    sys.exit(code or 0)
+
+
+def _print_error(error: GraphragError) -> None:
+    if os.environ.get("GRAPHRAG_DEBUG"):
+        import traceback
+
+        traceback.print_exception(error)
+    print(str(error), file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,284 @@
+"""Mentions -> entities: which surfaces mean the same thing, with a row for every decision (specs: indexing 3).
+
+Normalisation (names.name_key; homonyms split) -> candidates (name_rules, declared_aliases, aliases.toml) -> decision
+(vetoes first; a rule that fits two entities fits none) -> clusters -> titles. Works on distinct keys, not on mentions.
+Reads entity_mentions, relationship_mentions, documents; writes clusters, aliases, alias_candidates, and entity_id of
+every mention. The same rows in any order give the same tables.
+
+Does not: ask a model or compare vectors. What is undecided stays apart and is a row of alias_candidates.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+import polars as pl
+
+from graphrag import tables
+from graphrag.alias_rules import AliasRules as AliasRules
+from graphrag.alias_rules import parse_alias_rules as parse_alias_rules
+from graphrag.declared_aliases import Note, find_phrases, read_notes
+from graphrag.entity_types import choose_type
+from graphrag.homonyms import Homonyms, split_homonyms
+from graphrag.ids import entity_id
+from graphrag.name_decisions import Key, NameDecisions, Place
+from graphrag.name_rules import PROPOSALS, RULES
+from graphrag.names import display_name, is_acronym_of, is_numeronym_of, name_key
+
+CLUSTER_SCHEMA = pl.Schema(
+    {"entity_id": pl.String(), "title": pl.String(), "type": pl.String(), "surfaces": pl.List(pl.String())}
+)
+
+
+_QUALIFIER_SCHEMA = pl.Schema({"id": pl.String(), "qualifier": pl.String()})
+
+
+class Disambiguation(NamedTuple):
+    """`clusters`: entity_id, title, type, surfaces (all names but the title, sorted), by key of the title."""
+
+    clusters: pl.DataFrame
+    entity_mentions: pl.DataFrame
+    aliases: pl.DataFrame
+    alias_candidates: pl.DataFrame
+    failures: pl.DataFrame
+
+
+def disambiguate_entities(
+    entity_mentions: pl.DataFrame,
+    relationship_mentions: pl.DataFrame,
+    documents: pl.DataFrame,
+    *,
+    rules: AliasRules | None = None,
+) -> Disambiguation:
+    """Every mention gets exactly one entity. `rules` are those of aliases.toml and beat everything else."""
+    rules = rules or AliasRules()
+    homonyms = split_homonyms(entity_mentions, relationship_mentions)
+    named = _qualify_mentions(entity_mentions, homonyms)
+    keys, key_of = _read_keys(named, documents, rules)
+    notes = read_notes(documents)
+    decisions = NameDecisions(keys, homonyms.neighbours)
+    decisions.apply_user_rules(rules)
+    decisions.record_homonyms()
+    decisions.apply_notes(notes)
+    decisions.apply_phrases(find_phrases(entity_mentions, documents, is_known=decisions.knows))
+    for rule, is_exclusive in RULES:
+        decisions.apply_rule(rule, is_exclusive=is_exclusive)
+    for rule in PROPOSALS:
+        decisions.propose(rule)
+    entities = _name_entities(decisions, notes, rules)
+    return _write_tables(named, key_of, decisions, entities, rules)
+
+
+class _Entity(NamedTuple):
+    """One cluster: positions of its keys, and what is said of it."""
+
+    members: list[int]
+    id: str
+    title: str
+    type: str
+
+
+def _qualify_mentions(entity_mentions: pl.DataFrame, homonyms: Homonyms) -> pl.DataFrame:
+    """The mentions with a column `qualifier`: the type that tells a homonym from its namesakes, else empty."""
+    found = homonyms.qualifier_of_mention
+    qualifiers = pl.DataFrame({"id": list(found), "qualifier": list(found.values())}, schema=_QUALIFIER_SCHEMA)
+    return entity_mentions.join(qualifiers, on="id", how="left").with_columns(pl.col("qualifier").fill_null(""))
+
+
+def _read_keys(
+    named: pl.DataFrame, documents: pl.DataFrame, rules: AliasRules
+) -> tuple[list[Key], dict[tuple[str, str], int]]:
+    """The keys of the corpus in order, and the position of each (surface, qualifier)."""
+    own_node = _surfaces_kept_apart(rules)
+    places = (
+        named.join(documents.select(pl.col("id").alias("document_id"), "path"), on="document_id", how="left")
+        .with_columns(pl.col("path").fill_null(""))
+        .group_by("surface", "qualifier", "type", "method", "document_id", "path")
+        .agg(pl.len().alias("n"), pl.col("start_char").min().alias("start"))
+    )
+    keys: dict[tuple[str, str], Key] = {}
+    node_of: dict[tuple[str, str], tuple[str, str]] = {}
+    for surface, qualifier, type_name, method, document_id, path, n, start in places.iter_rows():
+        if (surface, qualifier) not in node_of:
+            apart = surface if not qualifier and surface in own_node else qualifier
+            node_of[surface, qualifier] = (name_key(surface), apart)
+        node = node_of[surface, qualifier]
+        key = keys.setdefault(node, Key(*node))
+        key.surfaces[surface] += n
+        key.first[surface] = min(key.first.get(surface, (path, start)), (path, start))
+        key.types[type_name, method] += n
+        key.documents.add(document_id)
+    order = sorted(keys)
+    position = {node: i for i, node in enumerate(order)}
+    return [keys[node] for node in order], {names: position[node] for names, node in node_of.items()}
+
+
+def _surfaces_kept_apart(rules: AliasRules) -> set[str]:
+    """Surfaces of equal key that `never` separates all the same: all but the first of each key get their own node."""
+    apart: set[str] = set()
+    for rule in rules.never:
+        first: set[str] = set()
+        for name in rule.names:
+            if name_key(name) in first:
+                apart.add(name)
+            first.add(name_key(name))
+    return apart
+
+
+def _name_entities(decisions: NameDecisions, notes: list[Note], rules: AliasRules) -> list[_Entity]:
+    """Titles (context graph 1.8), types and ids. Titles are made unique by type, then by key."""
+    user_titles = {name_key(rule.title): rule.title for rule in rules.always if rule.title}
+    note_titles: dict[str, str] = {}
+    for note in notes:
+        if note.title_is_cased and not note.is_generic:
+            note_titles.setdefault(name_key(note.title), note.title)
+    found: list[_Entity] = []
+    for members in decisions.entity_groups():
+        keys = [decisions.keys[i] for i in members]
+        mentioned = [key for key in keys if key.is_mentioned]
+        types: Counter[tuple[str, str]] = Counter()
+        for key in mentioned:
+            types.update(key.types)
+        title = _choose_title(keys, user_titles, note_titles)
+        smallest = min(mentioned, key=lambda key: (key.key, key.qualifier))
+        type_name = choose_type(types)
+        for key in mentioned:
+            if key.key == name_key(title) and key.qualifier in {name for name, _ in types}:
+                title, type_name = f"{title} ({key.qualifier.replace('_', ' ')})", key.qualifier
+        found.append(_Entity(members, entity_id(smallest.key, smallest.qualifier), title, type_name))
+    return _make_titles_unique(found, decisions)
+
+
+def _choose_title(keys: list[Key], user_titles: dict[str, str], note_titles: dict[str, str]) -> str:
+    """Declared, else the most frequent full form; ties by capitals, then by first place."""
+    for key in keys:
+        if key.key in user_titles and not key.qualifier:
+            return user_titles[key.key]
+    counts: Counter[str] = Counter()
+    first: dict[str, Place] = {}
+    for key in keys:
+        for surface, n in key.surfaces.items():
+            if surface in key.first:
+                shown = display_name(surface)
+                counts[shown] += n
+                first[shown] = min(first.get(shown, key.first[surface]), key.first[surface])
+    name_keys = {shown: name_key(shown) for shown in counts}
+    full = [
+        shown
+        for shown in counts
+        if len(counts) == 1
+        or not any(
+            is_acronym_of(shown, other) or is_numeronym_of(name_keys[shown], other) for other in name_keys.values()
+        )
+    ]
+    best = min(full or counts, key=lambda s: (-counts[s], -sum(c.isupper() for c in s), first[s], s))
+    for key in sorted(keys, key=lambda key: -key.surfaces.total()):
+        declared = note_titles.get(key.key, "") if not key.qualifier else ""
+        # A heading in capitals says nothing about casing where the text writes the name otherwise.
+        if declared and not (declared.isupper() and name_key(declared) == name_keys[best] and not best.isupper()):
+            return declared
+    return best
+
+
+def _make_titles_unique(entities: list[_Entity], decisions: NameDecisions) -> list[_Entity]:
+    """Titles that clash (a title declared twice) get the type behind them, then the key, then the id."""
+    found = sorted(entities, key=lambda entity: (name_key(entity.title), entity.id))
+    for part in range(3):
+        counts = Counter(entity.title for entity in found)
+        for n, entity in enumerate(found):
+            if counts[entity.title] > 1:
+                key = decisions.keys[entity.members[0]].key
+                behind = (entity.type.replace("_", " "), key, entity.id)[part]
+                found[n] = entity._replace(title=f"{entity.title} ({behind})")
+    return sorted(found, key=lambda entity: (name_key(entity.title), entity.id))
+
+
+def _alias_rows(entity: _Entity, decisions: NameDecisions) -> list[dict[str, object]]:
+    """A row for each name of the entity but its title, with the decision that led to it."""
+    titled = name_key(entity.title)
+    # A homonym's title carries its type, a made-unique one its key: then the first key stands for it.
+    start = next((i for i in entity.members if decisions.keys[i].key == titled), entity.members[0])
+    reached = decisions.edges_from(start)
+    rows: dict[str, dict[str, object]] = {}
+    for i in entity.members:
+        edge = reached.get(i)
+        for surface in sorted(decisions.keys[i].surfaces):
+            if surface == entity.title or surface in rows:
+                continue
+            rows[surface] = {
+                "surface": surface,
+                "entity_id": entity.id,
+                "method": edge.method if edge else "key",
+                "score": edge.score if edge else 1.0,
+                "reason": edge.reason if edge else "The same name after normalisation.",
+                "decided_by": edge.decided_by if edge else "rule",
+            }
+    return [rows[surface] for surface in sorted(rows)]
+
+
+def _candidate_rows(decisions: NameDecisions, entities: list[_Entity]) -> list[dict[str, object]]:
+    entity_of = {i: entity.id for entity in entities for i in entity.members}
+    rows: dict[tuple[str, ...], dict[str, object]] = {}
+    for refusal in decisions.refusals():
+        if refusal.a not in entity_of or refusal.b not in entity_of:  # of names that no document mentions
+            continue
+        sides = sorted(
+            (decisions.keys[i].key, decisions.keys[i].qualifier, decisions.nodes[i].name.surface, entity_of[i])
+            for i in (refusal.a, refusal.b)
+        )
+        (_, _, surface_a, id_a), (_, _, surface_b, id_b) = sides
+        rows[surface_a, surface_b, id_a, id_b] = {
+            "surface_a": surface_a,
+            "surface_b": surface_b,
+            "entity_id_a": id_a,
+            "entity_id_b": id_b,
+            "method": refusal.method,
+            "score": refusal.score,
+            "verdict": refusal.verdict,
+            "reason": refusal.reason,
+        }
+    return [rows[key] for key in sorted(rows)]
+
+
+def _frame(table: tables.Table, rows: list[dict[str, object]]) -> pl.DataFrame:
+    """As table.from_rows, without its check of each row: there may be a million candidates."""
+    return table.conform(pl.DataFrame(rows, schema=table.schema, orient="row"))
+
+
+def _write_tables(
+    named: pl.DataFrame,
+    key_of: dict[tuple[str, str], int],
+    decisions: NameDecisions,
+    entities: list[_Entity],
+    rules: AliasRules,
+) -> Disambiguation:
+    entity_of = {i: entity.id for entity in entities for i in entity.members}
+    clusters: list[dict[str, object]] = []
+    alias_rows: list[dict[str, object]] = []
+    for entity in entities:
+        rows = _alias_rows(entity, decisions)
+        alias_rows += rows
+        surfaces = [row["surface"] for row in rows]
+        clusters.append({"entity_id": entity.id, "title": entity.title, "type": entity.type, "surfaces": surfaces})
+    names = [(surface, qualifier, entity_of[i]) for (surface, qualifier), i in key_of.items()]
+    found = pl.DataFrame(names, schema={"surface": pl.String, "qualifier": pl.String, "found": pl.String}, orient="row")
+    mentions = (
+        named.join(found, on=["surface", "qualifier"], how="left")
+        .with_columns(pl.col("found").alias("entity_id"))
+        .drop("qualifier", "found")
+        .sort("document_id", "start_char", "end_char", "id")
+    )
+    failures = [
+        tables.failure_row(
+            "disambiguation", name, "unknown_alias", f'{rules.path}, line {line}: no document has "{name}".'
+        )
+        for name, line in decisions.unknown_names
+    ]
+    return Disambiguation(
+        clusters=pl.DataFrame(clusters, schema=CLUSTER_SCHEMA, orient="row"),
+        entity_mentions=tables.ENTITY_MENTIONS.conform(mentions),
+        aliases=_frame(tables.ALIASES, sorted(alias_rows, key=lambda row: (row["surface"], row["entity_id"]))),
+        alias_candidates=_frame(tables.ALIAS_CANDIDATES, _candidate_rows(decisions, entities)),
+        failures=tables.FAILURES.from_rows(failures),
+    )

@@ -1,0 +1,243 @@
+"""Entity and relationship mentions without a language model: spaCy's parse where it is installed, plain rules else.
+
+Reads documents and text_units; writes entity_mentions, relationship_mentions and failures (entity_id stays null until
+disambiguation). The rooms beside it hold the rules: nlp_sentences (what is read), nlp_markup (Markdown to words),
+nlp_names (names), nlp_relations (relations from a parse), nlp_lexicon (word lists); graphrag/nlp_parsing is the door
+to spaCy. Two passes: the first counts how the corpus writes its words, the second decides.
+
+Does not: decide which names mean one entity (disambiguation.py), or ask a language model (extraction.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations, groupby
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from graphrag import nlp_parsing, tables
+from graphrag.errors import ModelError
+from graphrag.ids import row_id
+from graphrag.index.nlp_fields import FieldRelation, field_relations, row_relations
+from graphrag.index.nlp_names import Lexicon, Name, find_names, find_words
+from graphrag.index.nlp_patterns import find_pattern_relations
+from graphrag.index.nlp_predicates import Relation
+from graphrag.index.nlp_references import Place, Reading, read_places, resolve
+from graphrag.index.nlp_relations import find_relations
+from graphrag.index.nlp_sentences import Sentence, cut_sentences
+from graphrag.memo import Memo
+from graphrag.nlp_parsing import Parse
+
+# A sentence with more names than this is a list; its pairs say nothing.
+MAX_COOCCURRING = 8
+CO_OCCURS = "co_occurs_with"
+
+
+class Extraction(NamedTuple):
+    entity_mentions: pl.DataFrame
+    relationship_mentions: pl.DataFrame
+    failures: pl.DataFrame
+
+
+def missing_parts() -> str:
+    """What the full extraction lacks and how to get it; empty when all is there."""
+    return nlp_parsing.missing_parts()
+
+
+def extract_mentions(
+    text_units: pl.DataFrame,
+    documents: pl.DataFrame,
+    *,
+    model: str,
+    known_names: Mapping[str, str],
+    cooccurrence: bool,
+    processes: int = 1,
+    memo: Memo | None = None,
+    advance: Callable[[int], None] = lambda _: None,
+) -> Extraction:
+    """Mentions of entities and relations, with document offsets, in order of document and offset.
+
+    model: "spacy" (ModelError where it is missing), "lite" (rules only), "auto" (spacy where installed).
+    known_names: declared surface -> type or "unknown". cooccurrence: also pairs of names of one sentence.
+    `advance` gets characters parsed.
+    """
+    sentences = cut_sentences(documents, text_units)
+    parses = _parse(sentences, model, processes, memo, advance)
+    readings = _read(sentences, parses, known_names)
+    rows = Rows(cooccurrence)
+    titles = dict(documents.select("id", "title").iter_rows())
+    for document_id, its_readings in groupby(readings, key=lambda reading: reading.sentence.document_id):
+        rows.append_document(list(its_readings), titles[document_id])
+    return Extraction(
+        tables.ENTITY_MENTIONS.from_rows(sorted(rows.mentions.values(), key=_row_order)),
+        tables.RELATIONSHIP_MENTIONS.from_rows(sorted(rows.relations.values(), key=_row_order)),
+        tables.FAILURES.empty(),
+    )
+
+
+def _row_order(row: dict[str, Any]) -> tuple[str, int, int, str]:
+    return row["document_id"], row["start_char"], row["end_char"], row["id"]
+
+
+def _parse(
+    sentences: Sequence[Sentence],
+    model: str,
+    processes: int,
+    memo: Memo | None,
+    advance: Callable[[int], None],
+) -> list[Parse | None]:
+    if model not in {"spacy", "lite", "auto"}:
+        raise ModelError(f'extraction.nlp is "{model}", must be one of spacy, lite, auto.')
+    parses: list[Parse | None] = [None] * len(sentences)
+    if model == "lite" or (model == "auto" and missing_parts()):
+        return parses
+    wanted = [i for i, s in enumerate(sentences) if s.is_english and _is_running_text(s)]
+    found = nlp_parsing.parse_sentences(
+        [sentences[i].clean.text for i in wanted], processes=processes, memo=memo, advance=advance
+    )
+    for i, parse in zip(wanted, found, strict=True):
+        parses[i] = parse
+    return parses
+
+
+def _is_running_text(sentence: Sentence) -> bool:
+    return sentence.kind in {"prose", "item"} or (sentence.kind == "cell" and sentence.clean.text.count(" ") >= 4)
+
+
+def _read(
+    sentences: Sequence[Sentence], parses: Sequence[Parse | None], known_names: Mapping[str, str]
+) -> list[Reading]:
+    """Two passes over the corpus: how it writes its words, then the names and relations of each sentence."""
+    words = [find_words(s.clean.text, parse) for s, parse in zip(sentences, parses, strict=True)]
+    lexicon = Lexicon()
+    running = [i for i, s in enumerate(sentences) if _is_running_text(s)]
+    for i in running:
+        lexicon.count_words(sentences[i].clean, words[i], parses[i])
+    for i in running:
+        lexicon.count_names(sentences[i].clean, words[i])
+    lexicon.declare(known_names)
+    readings = []
+    for sentence, parse, its_words in zip(sentences, parses, words, strict=True):
+        names = find_names(sentence.clean, its_words, parse, lexicon, sentence.kind)
+        names = [name for name in names if sentence.locate(name.start, name.end)]
+        text = sentence.clean.text
+        relations = find_relations(text, parse, names) if parse else find_pattern_relations(text, names)
+        readings.append(Reading(sentence, parse, names, relations))
+    return readings
+
+
+class Rows:
+    """The rows made so far; a place in a document gives one mention, a statement one relation."""
+
+    def __init__(self, cooccurrence: bool) -> None:
+        self.cooccurrence = cooccurrence
+        self.mentions: dict[tuple[str, int, int], dict[str, Any]] = {}
+        self.relations: dict[str, dict[str, Any]] = {}
+
+    def append_document(self, readings: Sequence[Reading], title: str) -> None:
+        header: dict[int, str] = {}
+        last_row = -2
+        for (block, kind), places in groupby(
+            read_places(readings, title), key=lambda item: (item[0].sentence.block, item[0].sentence.kind)
+        ):
+            cells: dict[int, Reading] = {}
+            place = None
+            for reading, place in places:
+                self._append_sentence(reading, place)
+                cells[reading.sentence.column] = reading
+            if kind == "cell" and place is not None:
+                if block != last_row + 1:
+                    header = {column: cell.sentence.clean.text for column, cell in cells.items()}
+                for cell, found in row_relations(cells, header, place):
+                    self._append_field(cell, found)
+                last_row = block
+
+    def _append_sentence(self, reading: Reading, place: Place) -> None:
+        ends = {end for relation in reading.relations for end in (relation.subject, relation.object) if end is not None}
+        for name in sorted({name for name in reading.names if name.is_sure} | ends, key=lambda name: name.start):
+            self._append_name(reading, name)
+        typed: set[frozenset[str]] = set()
+        for relation in reading.relations:
+            pair = self._append_relation(reading, relation, place)
+            typed.add(frozenset(pair))
+        for found in field_relations(reading, place):
+            typed.add(frozenset(self._append_field(reading, found)))
+        if self.cooccurrence and reading.sentence.kind in {"prose", "item"}:
+            self._append_pairs(reading, typed)
+
+    def _append_name(self, reading: Reading, name: Name) -> None:
+        row = _mention_row(reading, name)
+        if row is not None:
+            self.mentions.setdefault((row["document_id"], row["start_char"], row["end_char"]), row)
+
+    def _append_relation(self, reading: Reading, relation: Relation, place: Place) -> tuple[str, ...]:
+        subject = reading.surface(relation.subject) if relation.subject else ""
+        object_ = reading.surface(relation.object) if relation.object else ""
+        if relation.subject is None:
+            found = resolve(reading, place, relation.subject_span, is_object=False, other=object_)
+            subject = found.surface if found else ""
+        if relation.object is None:
+            found = resolve(reading, place, relation.object_span, is_object=True, other=subject)
+            object_ = found.surface if found else ""
+        if not subject or not object_ or subject.casefold() == object_.casefold():
+            return ()
+        text = reading.sentence.clean.text
+        written = [
+            " ".join(text[slice(*span)].split())
+            for span in (relation.subject_span, relation.predicate_span, relation.object_span)
+        ]
+        self._append_row(_relation_row(reading, (subject, relation.predicate, object_), written, "extracted"))
+        return subject, object_
+
+    def _append_field(self, reading: Reading, found: FieldRelation) -> tuple[str, ...]:
+        object_ = reading.surface(found.object)
+        if found.subject.casefold() == object_.casefold():
+            return ()
+        self._append_name(reading, found.object)
+        written = [found.subject, found.label, object_]
+        self._append_row(_relation_row(reading, (found.subject, found.predicate, object_), written, "extracted"))
+        return found.subject, object_
+
+    def _append_pairs(self, reading: Reading, typed: set[frozenset[str]]) -> None:
+        surfaces = sorted({reading.surface(name) for name in reading.names if name.is_sure})
+        for a, b in combinations(surfaces, 2) if len(surfaces) <= MAX_COOCCURRING else ():
+            if frozenset((a, b)) not in typed and a.casefold() != b.casefold():
+                self._append_row(_relation_row(reading, (a, CO_OCCURS, b), [a, "", b], "cooccurrence"))
+
+    def _append_row(self, row: dict[str, Any]) -> None:
+        self.relations.setdefault(row["id"], row)
+
+
+def _mention_row(reading: Reading, name: Name) -> dict[str, Any] | None:
+    sentence = reading.sentence
+    span = sentence.locate(name.start, name.end)
+    if span is None:
+        return None
+    surface = reading.surface(name)
+    relative = str(span[0] - sentence.unit_start), str(span[1] - sentence.unit_start)
+    method = {"known": "declared", "ner": "spacy"}.get(name.kind, "rule" if reading.parse else "lite")
+    return {
+        "id": row_id("entity_mention", sentence.text_unit_id, *relative, surface),
+        "entity_id": None, "text_unit_id": sentence.text_unit_id, "document_id": sentence.document_id, "surface": surface,
+        "type": name.type, "description": name.description, "start_char": span[0], "end_char": span[1], "method": method,
+    }  # fmt: skip
+
+
+def _relation_row(
+    reading: Reading, triple: tuple[str, str, str], written: Sequence[str], origin: str
+) -> dict[str, Any]:
+    """A row with the sentence (or table row) as its place; `written` is subject, predicate, object as they stand there."""
+    sentence = reading.sentence
+    start, end = sentence.row
+    relative = str(start - sentence.unit_start), str(end - sentence.unit_start)
+    subject, predicate, object_ = triple
+    quote = " ".join(sentence.row_text.split())
+    return {
+        "id": row_id("relationship_mention", sentence.text_unit_id, *relative, subject, predicate, object_),
+        "text_unit_id": sentence.text_unit_id, "document_id": sentence.document_id, "subject": subject,
+        "predicate": predicate, "object": object_, "subject_surface": written[0], "predicate_surface": written[1],
+        "object_surface": written[2], "description": "", "strength": None, "start_char": start, "end_char": end,
+        "is_verified": written[0] in quote and written[2] in quote, "origin": origin,
+        "method": "spacy" if reading.parse else "lite",
+    }  # fmt: skip

@@ -1,0 +1,155 @@
+"""The frames that a community report is written from, as look-ups, and what matters most in a community.
+
+A neighbour of reports.py. A quote is a digest.Sentence whose `ids` are the relationships it states. Its span is the
+evidence's, less list marks and table bars at the ends; where it opens with "It" or the like, the sentence before it
+comes along. Its text is documents.text[start:end] to the letter.
+
+Does not: write or choose sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from graphrag.digest import Sentence, leans_on_others, trim_span
+from graphrag.sentences import sentence_spans
+
+COOCCURRENCE_WORTH = 0.2
+"""What a co-occurrence counts beside a stated relation when members and sentences are ranked."""
+MAX_REACH = 400
+"""Characters that a quote may have together with the sentences it leans on."""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The frames as look-ups. A quote is a Sentence whose ids are its relationships."""
+
+    entities: dict[str, dict[str, Any]]
+    relationships: dict[str, dict[str, Any]]
+    documents: dict[str, dict[str, Any]]
+    quotes_of: dict[str, list[Sentence]]
+    unit_of: dict[tuple[str, int, int], str]
+    unit_numbers: dict[str, int]
+
+
+def read_corpus(
+    entities: pl.DataFrame,
+    relationships: pl.DataFrame,
+    evidence: pl.DataFrame,
+    text_units: pl.DataFrame,
+    documents: pl.DataFrame,
+) -> Corpus:
+    columns = ["id", "human_readable_id", "title", "pagerank", "n_documents"]
+    papers = documents.select("id", "title", "text", "path", "content_sha256").rows_by_key(
+        "id", named=True, unique=True
+    )
+    quotes_of, unit_of = _gather_quotes(evidence, papers)
+    return Corpus(
+        entities={row["id"]: row for row in entities.select(columns).to_dicts()},
+        relationships={row["id"]: row for row in relationships.drop("text_unit_ids", "description").to_dicts()},
+        documents=papers,
+        quotes_of=quotes_of,
+        unit_of=unit_of,
+        unit_numbers=dict(text_units.select("id", "human_readable_id").iter_rows()),
+    )
+
+
+def _gather_quotes(
+    evidence: pl.DataFrame, documents: dict[str, dict[str, Any]]
+) -> tuple[dict[str, list[Sentence]], dict[tuple[str, int, int], str]]:
+    """The sentences of each relationship, trimmed, in order of path and offset; and the text unit of each span."""
+    spans: dict[tuple[str, int, int], set[str]] = {}
+    unit_of: dict[tuple[str, int, int], str] = {}
+    for row in evidence.sort("document_id", "start_char", "end_char", "relationship_id").to_dicts():
+        paper = documents.get(row["document_id"])
+        if paper is None or paper["text"][row["start_char"] : row["end_char"]] != row["quote"]:
+            continue  # authored relations stand in no document
+        start, end = trim_span(paper["text"], row["start_char"], row["end_char"])
+        if start == row["start_char"]:  # a list item or table cell stands alone
+            start = _find_antecedent(paper["text"], start, end)
+        if start < end and "[Data:" not in paper["text"][start:end]:  # a document may imitate our citations
+            spans.setdefault((row["document_id"], start, end), set()).add(row["relationship_id"])
+            if row["text_unit_id"] is not None:
+                unit_of[row["document_id"], start, end] = row["text_unit_id"]
+    quotes_of: dict[str, list[Sentence]] = {}
+    for document, start, end in sorted(spans, key=lambda span: (documents[span[0]]["path"], *span[1:])):
+        related = tuple(sorted(spans[document, start, end]))
+        quote = Sentence(documents[document]["text"][start:end], document, start, end, related)
+        for relationship in related:
+            quotes_of.setdefault(relationship, []).append(quote)
+    return quotes_of, unit_of
+
+
+def _find_antecedent(text: str, start: int, end: int) -> int:
+    """Where to begin so that a span that leans on the sentence before it, in its own paragraph, can be understood."""
+    if not leans_on_others(text[start:end]):
+        return start
+    blank = text.rfind("\n\n", 0, start)
+    paragraph = blank + 2 if blank >= 0 else 0
+    if start - paragraph > 10 * MAX_REACH:  # a page without a blank line: not worth cutting into sentences
+        return start
+    for first, last in reversed(sentence_spans(text[paragraph:start])):
+        earlier = paragraph + first
+        if not leans_on_others(text[start:end]) or text[paragraph + last : start].strip():
+            break
+        if text[earlier] in "#|>-*+`" or end - earlier > MAX_REACH:
+            break
+        start = earlier
+    return start
+
+
+def worth_of(relationship: dict[str, Any]) -> float:
+    return float(relationship["weight"]) * (COOCCURRENCE_WORTH if relationship["origin"] == "cooccurrence" else 1.0)
+
+
+def is_stated(relationship_id: str, corpus: Corpus) -> bool:
+    return bool(corpus.relationships[relationship_id]["origin"] != "cooccurrence")
+
+
+def touches(relationship_id: str, entity_id: str, corpus: Corpus) -> bool:
+    relationship = corpus.relationships[relationship_id]
+    return entity_id in (relationship["source_id"], relationship["target_id"])
+
+
+def weigh_members(row: dict[str, Any], corpus: Corpus) -> dict[str, float]:
+    """Summed worth of each member's relationships inside the community."""
+    worth = dict.fromkeys(row["entity_ids"], 0.0)
+    for relationship_id in row["relationship_ids"]:
+        relationship = corpus.relationships[relationship_id]
+        for end in (relationship["source_id"], relationship["target_id"]):
+            worth[end] += worth_of(relationship)
+    return worth
+
+
+def order_members(row: dict[str, Any], corpus: Corpus) -> list[str]:
+    """Most important first: by worth inside, then PageRank, then title."""
+    worth = weigh_members(row, corpus)
+    entities = corpus.entities
+    return sorted(worth, key=lambda e: (-round(worth[e], 6), -entities[e]["pagerank"], entities[e]["title"]))
+
+
+def name_by_spread(entity_ids: Iterable[str], corpus: Corpus) -> list[str]:
+    found = [corpus.entities[entity] for entity in entity_ids]
+    return [e["title"] for e in sorted(found, key=lambda e: (-e["n_documents"], e["title"].casefold(), e["title"]))]
+
+
+def order_relationships(relationship_ids: Iterable[str], corpus: Corpus) -> list[str]:
+    """Heaviest first, stated before co-occurring, ties by the names."""
+
+    def key(relationship_id: str) -> tuple[float, str, str, str]:
+        row = corpus.relationships[relationship_id]
+        return -worth_of(row), row["source"], row["predicate"], row["target"]
+
+    return sorted(relationship_ids, key=key)
+
+
+def quotes_inside(row: dict[str, Any], corpus: Corpus) -> list[Sentence]:
+    """All sentences that state a relationship of the community, each once, in order of relationship and place."""
+    found: dict[Sentence, None] = {}
+    for relationship_id in row["relationship_ids"]:
+        found.update(dict.fromkeys(corpus.quotes_of.get(relationship_id, [])))
+    return sorted(found, key=lambda quote: (corpus.documents[quote.document_id]["path"], quote.start, quote.end))

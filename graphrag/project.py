@@ -1,0 +1,66 @@
+"""A project folder: created by `graphrag init`, looked at by `graphrag check`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from graphrag.errors import GraphragError, SettingsError
+from graphrag.settings import FILE_NAME, Settings, render_template
+
+ALIASES_TEMPLATE = """\
+# Names that always or never mean the same thing. These rules win over everything the pipeline finds.
+#
+# [[always]]
+# title = "PostgreSQL"          # name to show (optional)
+# names = ["Postgres", "primary-db"]
+#
+# [[never]]
+# names = ["Team A", "Team B"]
+"""
+GITIGNORE = "data/output/\ndata/cache/\n"
+
+
+def create_project(folder: Path) -> list[Path]:
+    """Write settings.toml, aliases.toml, .gitignore and data/input into the folder; returns what was created.
+
+    Raises SettingsError where a settings.toml stands already; other files that exist are left as they are.
+    """
+    if (folder / FILE_NAME).exists():
+        raise SettingsError(f"{folder / FILE_NAME} exists already. Edit it, or choose another folder.")
+    input_dir = folder / "data" / "input"
+    input_dir.mkdir(parents=True, exist_ok=True)
+    created = [input_dir]
+    for name, text in ((FILE_NAME, render_template()), ("aliases.toml", ALIASES_TEMPLATE), (".gitignore", GITIGNORE)):
+        path = folder / name
+        if not path.exists():
+            path.write_text(text, encoding="utf-8")
+            created.append(path)
+    return created
+
+
+def check_project(settings: Settings, root: Path) -> list[tuple[str, bool, str]]:
+    """What a run would meet: (what, is it good, words), in the order a run meets it. Writes nothing."""
+    from graphrag import store, vectors
+    from graphrag.alias_rules import parse_alias_rules
+    from graphrag.index import nlp_extraction
+
+    found = [("settings", True, str(root / FILE_NAME))]
+    input_dir = root / settings.input.dir
+    n_files = sum(1 for path in input_dir.rglob("*") if path.is_file()) if input_dir.is_dir() else 0
+    words = f"{n_files} files in {settings.input.dir}" if n_files else f"no documents in {settings.input.dir}"
+    found.append(("input", n_files > 0, words))
+    rules_path = root / settings.disambiguation.aliases
+    try:
+        text = rules_path.read_text(encoding="utf-8-sig") if rules_path.is_file() else ""
+        rules = parse_alias_rules(text, path=settings.disambiguation.aliases)
+        found.append(("aliases", True, f"{len(rules.known_names())} names in {settings.disambiguation.aliases}"))
+    except GraphragError as error:
+        found.append(("aliases", False, str(error)))
+    missing = nlp_extraction.missing_parts() if settings.extraction.nlp != "lite" else ""
+    found.append(("extraction", not missing, missing or f"{settings.extraction.nlp}: all parts are here"))
+    missing = vectors.is_available(settings.embeddings.model) if settings.embeddings.model != "none" else ""
+    found.append(("embeddings", not missing, missing or f"{settings.embeddings.model}: all parts are here"))
+    manifest = store.read_manifest(root / settings.output.dir)
+    words = f"run {manifest['run_id']} is live" if manifest else 'none yet: run "graphrag index"'
+    found.append(("index", True, words))
+    return found

@@ -1,0 +1,117 @@
+"""What commands print: run summaries, answers, tables; for people or as JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import orjson
+import polars as pl
+
+from graphrag.errors import TableError, did_you_mean
+from graphrag.tables import TABLES
+
+if TYPE_CHECKING:
+    from graphrag.pipeline import RunSummary
+    from graphrag.search.answer import Answer
+    from graphrag.store import Index
+
+MAX_CELL = 80
+
+
+def render_summary(summary: RunSummary) -> str:
+    counts = summary.counts
+    if summary.status == "unchanged":
+        first = f"Nothing has changed: the published index stands ({summary.seconds:.1f} s)."
+    else:
+        first = f"Run {summary.run_id}: {summary.status} in {summary.seconds:.1f} s."
+    levels = ", ".join(f"level {level}: {n}" for level, n in summary.communities_by_level.items()) or "none"
+    lines = [
+        first,
+        f"  documents      {counts['documents']:>7,}",
+        f"  text units     {counts['text_units']:>7,}",
+        f"  entities       {counts['entities']:>7,}",
+        f"  relationships  {counts['relationships']:>7,}   on {counts['evidence']:,} pieces of evidence",
+        f"  communities    {counts['communities']:>7,}   {levels}",
+        f"  reports        {counts['community_reports']:>7,}",
+    ]
+    n_failures = sum(summary.failures_by_reason.values())
+    reasons = ", ".join(f"{reason} {n}" for reason, n in summary.failures_by_reason.items())
+    lines.append(f"  failures       {n_failures:>7,}" + (f"   {reasons}" if reasons else ""))
+    if summary.seconds_by_stage:
+        slowest = sorted(summary.seconds_by_stage.items(), key=lambda item: -item[1])[:5]
+        lines.append("  seconds        " + ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in slowest))
+    return "\n".join([*lines, *summary.notices])
+
+
+def render_summary_json(summary: RunSummary) -> str:
+    return orjson.dumps(dataclasses.asdict(summary), option=orjson.OPT_NON_STR_KEYS).decode()
+
+
+def render_answer(answer: Answer, *, json: bool, context_only: bool, show_sources: bool) -> str:
+    if json:
+        return orjson.dumps(answer.to_json()).decode()
+    if context_only:
+        return answer.context
+    lines = [answer.text]
+    if show_sources and answer.citations:
+        lines += ["", "Sources"]
+        for citation in answer.citations:
+            quote = " ".join(citation.quote.split())
+            lines += [f"  {citation.ref}  {citation.path} [{citation.start}:{citation.end}]", f"    {quote}"]
+    if answer.notices:
+        lines += ["", *answer.notices]
+    return "\n".join(lines)
+
+
+def describe_tables(index: Index) -> pl.DataFrame:
+    rows = [
+        {
+            "table": table.name,
+            "rows": index.frame(f"select count(*) as n from {table.name}").item(),
+            "meaning": table.meaning,
+        }
+        for table in TABLES.values()
+    ]
+    return pl.DataFrame(rows)
+
+
+def describe_table(name: str) -> pl.DataFrame:
+    if name not in TABLES:
+        raise TableError(f'No table "{name}".{did_you_mean(name, TABLES)} Tables: {", ".join(TABLES)}.')
+    rows = [{"column": c.name, "dtype": str(c.dtype), "meaning": c.meaning} for c in TABLES[name].columns]
+    return pl.DataFrame(rows)
+
+
+def render_frame(frame: pl.DataFrame) -> str:
+    """A Markdown table; long cells are cut with a mark, bars and line ends in cells are escaped."""
+    rows = [frame.columns, *([_cell(value) for value in row] for row in frame.iter_rows())]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(frame.columns))]
+    is_number = [dtype.is_numeric() for dtype in frame.dtypes]
+    lines = []
+    for number, row in enumerate(rows):
+        cells = [
+            cell.rjust(width) if right and number else cell.ljust(width)
+            for cell, width, right in zip(row, widths, is_number, strict=True)
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+        if number == 0:
+            rules = ["-" * (w - 1) + ":" if right else "-" * w for w, right in zip(widths, is_number, strict=True)]
+            lines.append("| " + " | ".join(rules) + " |")
+    lines.append(f"({frame.height} row{'s' if frame.height != 1 else ''})")
+    return "\n".join(lines)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    text = ", ".join(map(str, value)) if isinstance(value, list | pl.Series) else str(value)
+    text = " ".join(text.split()).replace("|", "\\|")
+    return text if len(text) <= MAX_CELL else text[: MAX_CELL - 1] + "…"
+
+
+def render_frame_json(frame: pl.DataFrame) -> str:
+    """One JSON array of objects."""
+    return orjson.dumps(frame.to_dicts(), default=str).decode()

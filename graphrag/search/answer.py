@@ -1,0 +1,170 @@
+"""The answer of every search mode: text, citations that were checked and resolve to a quote, and what it rests on.
+
+A citation in a text reads `[Data: Relationships (1, 2); Sources (3)]`: datasets and human_readable_ids, as in
+microsoft/graphrag. `check_citations` keeps the ids that the context holds and removes and counts the others. Each kept
+one resolves to a document, its path, offsets in the document's text, and the verbatim quote.
+
+Does not: retrieve anything, or choose what an answer says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from graphrag.context import Packed
+
+NOTHING = "Nothing in the index answers this question."
+EXTRACTIVE_LABEL = "Extractive answer (no model):"
+
+_CITATION = re.compile(r"\[\s*Data\s*:\s*([^\]]*)\]", re.IGNORECASE)
+_DATASET = re.compile(r"([A-Za-z][A-Za-z ]*?)\s*\(([^()]*)\)")
+DATASETS = {name.casefold(): name for name in ("Entities", "Relationships", "Claims", "Reports", "Sources")}
+KINDS = {
+    "Entities": "entities",
+    "Relationships": "relationships",
+    "Claims": "covariates",
+    "Reports": "community_reports",
+    "Sources": "text_units",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Citation:
+    """Where a cited row says what the answer says. `ref` as in the text, `kind` and `id` its table and row,
+    `document` the document's id; `quote` is documents.text[start:end]."""
+
+    ref: str
+    kind: str
+    id: str
+    human_readable_id: int
+    document: str
+    path: str
+    start: int
+    end: int
+    quote: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """A passage, ranked; `id` is its text unit."""
+
+    rank: int
+    id: str
+    document: str
+    title: str
+    path: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Usage:
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float = 0.0
+    context_tokens: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a search mode found. `notices` are lines for the reader about the search itself: what is missing from the
+    index, which name was ambiguous, how many citations were removed."""
+
+    mode: str
+    question: str
+    text: str
+    answered: bool
+    citations: tuple[Citation, ...] = ()
+    sources: tuple[Source, ...] = ()
+    entities: tuple[dict[str, Any], ...] = ()
+    relationships: tuple[dict[str, Any], ...] = ()
+    reports: tuple[dict[str, Any], ...] = ()
+    context: str = ""
+    usage: Usage = field(default_factory=Usage)
+    notices: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        return {
+            "mode": self.mode,
+            "question": self.question,
+            "answer": self.text,
+            "answered": self.answered,
+            "citations": [asdict(citation) for citation in self.citations],
+            "sources": [asdict(source) for source in self.sources],
+            "entities": list(self.entities),
+            "relationships": list(self.relationships),
+            "reports": list(self.reports),
+            "usage": asdict(self.usage),
+            "notices": list(self.notices),
+        }
+
+
+@dataclass(frozen=True)
+class CheckedText:
+    """A text whose citations hold known ids only; `cited` are (dataset, id) in order of first use, each once."""
+
+    text: str
+    cited: tuple[tuple[str, int], ...]
+    n_removed: int
+
+
+def cite(**ids: Collection[int]) -> str:
+    """`[Data: Relationships (1, 2); Sources (3)]` from keyword datasets in the order given; empty without ids."""
+    parts = [f"{dataset} ({', '.join(map(str, numbers))})" for dataset, numbers in ids.items() if numbers]
+    return f"[Data: {'; '.join(parts)}]" if parts else ""
+
+
+def check_citations(text: str, known: Mapping[str, Collection[int]]) -> CheckedText:
+    """Rewrite every citation to the ids that `known` (ids by dataset) holds; a citation without any goes away.
+
+    Understood: any case and spacing, ids after commas or semicolons, `+more`. A bracket that is no citation stays.
+    """
+    cited: dict[tuple[str, int], None] = {}
+    n_removed = 0
+
+    def rewrite(match: re.Match[str]) -> str:
+        nonlocal n_removed
+        kept: dict[str, list[int]] = {}
+        for name, listing in _DATASET.findall(match[1]):
+            dataset = DATASETS.get(" ".join(name.split()).casefold())
+            for number in map(int, re.findall(r"\d{1,18}", listing)):
+                if dataset is None or number not in known.get(dataset, ()):
+                    n_removed += 1
+                elif number not in kept.setdefault(dataset, []):
+                    kept[dataset].append(number)
+                    cited[dataset, number] = None
+        return cite(**{dataset: numbers for dataset, numbers in kept.items() if numbers})
+
+    checked = _CITATION.sub(rewrite, text)
+    if n_removed:
+        checked = re.sub(r"[ \t]+(?=[.,;]|$)", "", checked, flags=re.MULTILINE)
+    return CheckedText(checked, tuple(cited), n_removed)
+
+
+def compose_answer(
+    draft: Answer, lines: Sequence[str], citations: Sequence[Citation], *, packed: Packed, label: str = EXTRACTIVE_LABEL
+) -> Answer:
+    """The draft with a labelled text of these lines, its citations checked against the packed context.
+
+    A citation whose id the context does not hold is removed from the text and the list, and a notice counts it.
+    """
+    checked = check_citations("\n".join([label, *lines]), packed.ids)
+    cited = set(checked.cited)
+    kept = [c for c in dict.fromkeys(citations) if (c.ref.partition(" (")[0], c.human_readable_id) in cited]
+    n = checked.n_removed
+    were = "citation was" if n == 1 else "citations were"
+    removed = [f"{n} {were} not in the context and {'was' if n == 1 else 'were'} removed."] if n else []
+    return replace(
+        draft,
+        text=checked.text,
+        answered=True,
+        citations=tuple(kept),
+        context=packed.text,
+        usage=replace(draft.usage, context_tokens=packed.n_tokens),
+        notices=(*draft.notices, *removed),
+    )

@@ -1,0 +1,58 @@
+"""Basic search: the passages that match a question by words and by meaning, in order of likeness.
+
+Reads text_units, documents, the inverted index and vectors. Does not: use the graph (local_search.py).
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from graphrag.context import TokenCounter, pack
+from graphrag.search.answer import NOTHING, Answer, Usage, compose_answer
+from graphrag.search.extract import choose_quotes
+from graphrag.search.ranking import is_relevant, prepare_question, rank_rows
+from graphrag.search.rows import load_passages
+from graphrag.search.sections import check_budget, list_sources, source_section
+from graphrag.tokens import count_tokens
+
+if TYPE_CHECKING:
+    from graphrag.store import Index
+
+MAX_PASSAGES = 30
+MAX_QUOTED_PASSAGES = 8
+MAX_QUOTES = 5
+
+
+def search_basic(
+    index: Index,
+    question: str,
+    *,
+    budget_tokens: int = 4000,
+    top: int = 10,
+    model: str = "",
+    count: TokenCounter = count_tokens,
+) -> Answer:
+    """The best sentences of the best passages, cited; sources are the passages, most alike first.
+
+    model: `none` leaves vectors out, anything else means those of the index. Raises UsageError for a budget below 1.
+    """
+    check_budget(budget_tokens)
+    began = time.perf_counter()
+    asked, notices = prepare_question(index, question, model=model)
+    hits = {hit.owner_id: hit for hit in rank_rows(index, asked, "text_units", top=max(top, MAX_PASSAGES))}
+    scores = {owner_id: hit.score for owner_id, hit in hits.items()}
+    passages = load_passages(index, list(hits))
+    answer = Answer(
+        "basic", question, NOTHING, False, sources=list_sources(passages, scores, top=top), notices=tuple(notices)
+    )
+    relevant = [p for p in passages[:MAX_QUOTED_PASSAGES] if is_relevant(asked, hits[p.id].cosine, p.text)]
+    if relevant:
+        packed = pack([source_section(passages)], budget=budget_tokens, count=count)
+        shown = [p for p in relevant if p.human_readable_id in packed.ids["Sources"]]
+        quotes = choose_quotes(asked, shown, scores, limit=MAX_QUOTES)
+        lines, citations = [quote.render() for quote in quotes], [quote.to_citation() for quote in quotes]
+        answer = compose_answer(answer, lines, citations, packed=packed)
+    seconds = round(time.perf_counter() - began, 3)
+    return replace(answer, usage=Usage(context_tokens=answer.usage.context_tokens, seconds=seconds))

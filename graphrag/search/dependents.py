@@ -1,0 +1,80 @@
+"""What leads to an entity: the stated dependencies that end at it, walked backwards.
+
+For a question such as "What breaks if Redis goes down?" the sentences that name Redis are not the answer; the things
+that need it, and the things that need those, are. Only predicates of need are followed: a team that owns a service
+does not break with it.
+
+Reads relationships. Does not: rank chains or say what survives (the impact command does).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from graphrag.search.ranking import stem_term
+from graphrag.tokens import split_search_terms
+
+if TYPE_CHECKING:
+    from graphrag.store import Index
+
+MAX_HOPS = 4
+MAX_DEPENDENTS = 25
+
+_ASKS = re.compile(
+    r"\b(?:breaks?|broken|goes? down|(?:is|are) down|fails?|dies?|outage|impact\w*|affect\w*|blast radius|depends? on|"
+    r"dependents?|rel(?:y|ies) on)\b",
+    re.IGNORECASE,
+)
+_ASKS_FORWARD = re.compile(r"\bdo(?:es)?\b.{1,80}\b(?:depend|rely)\b", re.IGNORECASE)
+# First words of predicates that say: without the object, the subject does not work. By stem; the second list only with
+# a preposition, as "Ana writes the Auth Service" is no need, "Billing writes to the Ledger" is.
+_NEED_WORDS = "depend rely need require use call query consume"
+_NEED_WORDS_WITH_PREPOSITION = """
+    run host back build base store keep read write fetch connect authorise authenticate validate resolve subscribe
+    charge send power serve post publish
+"""
+_NEEDS = frozenset(map(stem_term, _NEED_WORDS.split()))
+_NEEDS_WITH_PREPOSITION = frozenset(map(stem_term, _NEED_WORDS_WITH_PREPOSITION.split()))
+# What people do with a thing is not what the thing is needed for.
+_ACTORS = ("person", "team", "organization", "company")
+
+
+def asks_for_dependents(question: str) -> bool:
+    """Whether a question asks what needs a thing: what breaks, is affected, depends on it."""
+    return bool(_ASKS.search(question)) and not _ASKS_FORWARD.search(question)
+
+
+def find_dependents(index: Index, entity_ids: Sequence[str]) -> list[str]:
+    """Ids of the relationships that lead to the entities, nearest first, then by weight; one a pair; no walk past hubs."""
+    found: dict[str, None] = {}
+    pairs: set[tuple[str, str]] = set()
+    seen = set(entity_ids)
+    frontier = list(entity_ids)
+    for _ in range(MAX_HOPS):
+        rows = index.frame(
+            "select r.id, r.source_id, r.target_id, r.predicate, e.is_hub from relationships r "
+            "join entities e on e.id = r.source_id and e.type not in (select unnest($actors::varchar[])) "
+            "where r.origin <> 'cooccurrence' and r.target_id in (select unnest($targets::varchar[])) "
+            "order by r.weight desc, r.source, r.predicate, r.id",
+            {"actors": list(_ACTORS), "targets": frontier},
+        ).rows()
+        frontier = []
+        for relationship_id, source_id, target_id, predicate, is_hub in rows:
+            if not _is_need(predicate) or (source_id, target_id) in pairs:
+                continue
+            pairs.add((source_id, target_id))
+            found[relationship_id] = None
+            if source_id not in seen and not is_hub:
+                frontier.append(source_id)
+            seen.add(source_id)
+        if not frontier or len(found) >= MAX_DEPENDENTS:
+            break
+    return list(found)[:MAX_DEPENDENTS]
+
+
+def _is_need(predicate: str) -> bool:
+    first, *rest = predicate.split("_")
+    stem = stem_term(next(iter(split_search_terms(first)), ""))
+    return stem in _NEEDS or (bool(rest) and stem in _NEEDS_WITH_PREPOSITION)

@@ -1,0 +1,133 @@
+"""An answer without a model: the sentences that answer the question best, word for word, each with its citation.
+
+Candidates are the sentences of the passages that were found. A sentence is weighed by the question's terms that it
+holds (by idf), by its likeness to the question (the few best are embedded), by the rank of its passage, and by how well
+it reads alone; near-duplicates are left out. Nothing is rephrased: a line is a quote or a relationship.
+
+Does not: find passages (ranking.py, local_search.py) or say whether there is an answer at all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from graphrag.digest import is_near_duplicate, rate_readability, show_quote, trim_span
+from graphrag.search.answer import Citation, cite
+from graphrag.search.ranking import Question
+from graphrag.search.rows import Fact, Passage
+from graphrag.sentences import sentence_spans
+from graphrag.tokens import split_search_terms
+
+MAX_EMBEDDED = 16
+MAX_QUOTE_CHARACTERS = 600
+# A sentence is quoted when it weighs this share of the best one's weight.
+RELATIVE_FLOOR = 0.5
+# Reading alone counts less here than in a report: the answer may stand in a row of a table.
+LEAST_READABLE = 0.4
+NEARNESS_WEIGHT = 0.4
+# A lone short quote is shown with the sentence after it, which often says what to do.
+FEW_QUOTES = 2
+
+
+class Quote(NamedTuple):
+    """A sentence of a passage, with its weight for the question; start and end count in the document."""
+
+    text: str
+    passage: Passage
+    start: int
+    end: int
+    weight: float
+
+    def to_citation(self) -> Citation:
+        passage = self.passage
+        place = (passage.document, passage.path, self.start, self.end, self.text)
+        return Citation(
+            f"Sources ({passage.human_readable_id})", "text_units", passage.id, passage.human_readable_id, *place
+        )
+
+    def render(self) -> str:
+        return f"- {show_quote(self.text)} {cite(Sources=[self.passage.human_readable_id])}"
+
+
+def choose_quotes(
+    question: Question, passages: Sequence[Passage], scores: Mapping[str, float], *, limit: int
+) -> list[Quote]:
+    """Up to `limit` sentences, best first; `scores` says how well each passage matches, by id."""
+    best = max((scores.get(passage.id, 0.0) for passage in passages), default=0.0) or 1.0
+    quotes = []
+    for passage in passages:
+        share = 0.5 + 0.5 * scores.get(passage.id, 0.0) / best
+        for start, end in sentence_spans(passage.text):
+            if not passage.text.startswith(("#", "```", "~~~"), start):
+                quotes += _weigh_sentence(question, passage, start, end, share)
+    quotes.sort(key=lambda quote: -quote.weight)
+    quotes = _drop_repeats(_weigh_meaning(question, quotes[:MAX_EMBEDDED]), limit=limit)
+    return [_with_next_sentence(quote) for quote in quotes] if len(quotes) <= FEW_QUOTES else quotes
+
+
+def _weigh_sentence(question: Question, passage: Passage, start: int, end: int, share: float) -> list[Quote]:
+    start, end = trim_span(passage.text, start, end)
+    text = passage.text[start:end]
+    if start == end or len(text) > MAX_QUOTE_CHARACTERS or not any(character.isalpha() for character in text):
+        return []
+    weight = _readability(text) * share * (0.1 + question.coverage(text))
+    return [Quote(text, passage, passage.start + start, passage.start + end, weight)]
+
+
+def _readability(text: str) -> float:
+    """Between LEAST_READABLE and 1; marks of code and links do not count against a sentence that answers."""
+    text = re.sub(r"[`*]|\[\[|\]\]", "", text)
+    return LEAST_READABLE + (1 - LEAST_READABLE) * rate_readability(text)
+
+
+def _weigh_meaning(question: Question, quotes: list[Quote]) -> list[Quote]:
+    """Add the nearness of each sentence to the question; the order of equal weights stays."""
+    if question.embedder is None or question.vector is None or not quotes:
+        return quotes
+    cosines = question.embedder.embed([quote.text for quote in quotes]) @ question.vector
+    weighed = []
+    for quote, cosine in zip(quotes, cosines, strict=True):
+        nearness = round(question.nearness(float(cosine)), 6)
+        weighed.append(quote._replace(weight=quote.weight + NEARNESS_WEIGHT * nearness * _readability(quote.text)))
+    return sorted(weighed, key=lambda quote: -quote.weight)
+
+
+def _drop_repeats(quotes: Sequence[Quote], *, limit: int) -> list[Quote]:
+    kept: list[Quote] = []
+    words: list[set[str]] = []
+    for quote in quotes:
+        terms = set(split_search_terms(quote.text))
+        if len(kept) == limit or quote.weight < RELATIVE_FLOOR * quotes[0].weight:
+            break
+        if not any(is_near_duplicate(terms, others) for others in words):
+            kept.append(quote)
+            words.append(terms)
+    return kept
+
+
+def _with_next_sentence(quote: Quote) -> Quote:
+    """The quote up to the end of the sentence that follows in the same paragraph or list item."""
+    passage = quote.passage
+    local_end = quote.end - passage.start
+    for start, end in sentence_spans(passage.text):
+        if start >= local_end:
+            gap = passage.text[local_end:start]
+            start_of_item = passage.text[start : start + 1] in "-*+|#>"
+            if gap.strip() or gap.count("\n") > 1 or start_of_item or end - local_end > MAX_QUOTE_CHARACTERS:
+                return quote
+            _, end = trim_span(passage.text, start, end)
+            text = passage.text[quote.start - passage.start : end]
+            return quote._replace(text=text, end=passage.start + end)
+    return quote
+
+
+def say_fact(fact: Fact) -> str:
+    """`Auth Service depends on token cache`."""
+    return f"{fact.source} {fact.predicate.replace('_', ' ')} {fact.target}"
+
+
+def render_fact(fact: Fact) -> str:
+    """`- Auth Service -depends_on-> token cache [Data: Relationships (5)]`."""
+    return f"- {fact.render()} {cite(Relationships=[fact.human_readable_id])}"

@@ -1,0 +1,301 @@
+"""Global search: what the community reports of one level say about a question, grouped by community.
+
+The level is rolled up: each entity is covered by exactly one report, the deepest at the level or above it. Reports are
+ranked by words and meaning, fused; without a model the best quotes of the best reports are the answer, and no call is
+made. A question about the whole ("What are the main themes?") names nothing: reports then come by their rank.
+
+Reads communities, community_reports, documents, text_units, the inverted index and vectors. Does not: ask a model.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from graphrag.context import TokenCounter, pack
+from graphrag.digest import is_near_duplicate, rate_readability, show_quote
+from graphrag.errors import SearchError, UsageError
+from graphrag.search.answer import EXTRACTIVE_LABEL, NOTHING, Answer, Citation, Usage, cite, compose_answer
+from graphrag.search.ranking import (
+    RRF_CONSTANT,
+    Question,
+    is_relevant,
+    prepare_question,
+    rank_rows,
+    stem_term,
+)
+from graphrag.search.rows import Report, load_passages, load_reports
+from graphrag.search.sections import check_budget, list_reports, list_sources, report_section
+from graphrag.tokens import count_tokens, split_search_terms
+
+if TYPE_CHECKING:
+    from graphrag.store import Index
+
+MAX_REPORTS, MAX_QUOTES_A_REPORT, MAX_EMBEDDED = 5, 2, 24
+RELATIVE_FLOOR = 0.4  # of the best quote's weight
+MAX_RANKED, MAX_PASSAGES, MAX_READ_PASSAGES = 10_000, 200, 30
+UNCONNECTED = "Unconnected entities"
+# Words of questions about the whole corpus: they say what kind of answer is wanted, not what it is about.
+THEME_WORDS = frozenset(
+    split_search_terms(
+        "across common corpus document documents key main major overall overview pattern patterns recur recurring "
+        "repeated summary summarise summarize theme themes topic topics important biggest single lesson lessons"
+    )
+)
+
+
+class Quote(NamedTuple):
+    """A sentence that a report quotes, with the ids it is cited by."""
+
+    text: str
+    document: str
+    start: int
+    end: int
+    refs: dict[str, list[int]]
+
+
+class Community(NamedTuple):
+    """What the roll-up needs of a row of communities."""
+
+    community: int
+    level: int
+    parent: int
+    children: list[int]
+
+
+def search_global(
+    index: Index,
+    question: str,
+    *,
+    level: int = 1,
+    budget_tokens: int = 4000,
+    top: int = 10,
+    model: str = "",
+    count: TokenCounter = count_tokens,
+) -> Answer:
+    """The best quotes of the reports that bear on the question, cited; sources are the passages they quote.
+
+    level: of the hierarchy, 0 the coarsest; where it is deeper than a community goes, its leaf stands in.
+    model: `none` leaves vectors out. Raises UsageError for a budget below 1 or a negative level, SearchError when the
+    index has no reports.
+    """
+    check_budget(budget_tokens)
+    if level < 0:
+        raise UsageError(f"--level must be 0 or more, got {level}.")
+    began = time.perf_counter()
+    selected, missing = select_reports(index, level=level)
+    asked, notices = prepare_question(index, question, model=model)
+    about = _without_theme_words(asked)
+    reports = _rank_reports(index, about, selected)
+    if missing:
+        notices.append(f"{missing} communities have no report at level {level} or above and were left out.")
+    answer = Answer(
+        "global",
+        question,
+        NOTHING,
+        False,
+        reports=list_reports(reports[: max(top, MAX_REPORTS)]),
+        notices=tuple(notices),
+    )
+    if reports:
+        packed = pack([report_section(reports, full=True)], budget=budget_tokens, count=count)
+        shown = [report for report in reports if report.human_readable_id in packed.ids["Reports"]]
+        passages = load_passages(index, _cited_units(shown))
+        ranked = {passage.id: 1 / rank for rank, passage in enumerate(passages, start=1)}
+        answer = replace(answer, sources=list_sources(passages, ranked, top=top))
+        if quotes := _choose_quotes(about, shown[:MAX_REPORTS], kind=find_documents_of_kind(index, about)):
+            quoted = [report for report in shown if report.id in quotes]
+            packed = replace(packed, ids=_with_ids_inside(packed.ids, shown))
+            label = _label(len(reports), len(selected), level)
+            lines, citations = _render(quoted, quotes), _resolve(index, quoted, quotes)
+            answer = compose_answer(answer, lines, citations, packed=packed, label=label)
+    seconds = round(time.perf_counter() - began, 3)
+    return replace(answer, usage=Usage(context_tokens=answer.usage.context_tokens, seconds=seconds))
+
+
+def select_reports(index: Index, *, level: int) -> tuple[list[str], int]:
+    """Ids of the reports of a level after roll-up, and the number of communities that no report covers."""
+    communities = [
+        Community(*row)
+        for row in index.frame("select community, level, parent, children from communities order by community").rows()
+    ]
+    reports = dict(
+        index.frame(
+            "select community, id from community_reports where title <> ? order by community", (UNCONNECTED,)
+        ).rows()
+    )
+    if not reports:
+        raise SearchError('No community reports. Run "graphrag index".')
+    skipped = index.frame("select community from communities where title = ?", (UNCONNECTED,))["community"].to_list()
+    used, missing = roll_up_level([c for c in communities if c.community not in skipped], set(reports), level=level)
+    return [reports[community] for community in used], missing
+
+
+def roll_up_level(
+    communities: Sequence[Community], with_report: Collection[int], *, level: int
+) -> tuple[list[int], int]:
+    """Communities whose reports cover every entity once: those of the level, leaves above it, and, where a report is
+    missing, the nearest ancestor that has one in place of all below it. Second: communities left uncovered."""
+    by_number = {community.community: community for community in communities}
+
+    def cover(number: int) -> tuple[list[int], int]:
+        community = by_number[number]
+        if community.level >= level or not community.children:
+            return ([number], 0) if number in with_report else ([], 1)
+        parts = [cover(child) for child in sorted(community.children) if child in by_number]
+        missing = sum(part[1] for part in parts)
+        if missing and number in with_report:
+            return [number], 0
+        return [used for part in parts for used in part[0]], missing
+
+    roots = sorted(community.community for community in communities if community.parent == -1)
+    covers = [cover(root) for root in roots]
+    return [used for part in covers for used in part[0]], sum(part[1] for part in covers)
+
+
+def _without_theme_words(question: Question) -> Question:
+    terms = tuple(term for term in question.terms if term not in THEME_WORDS)
+    return replace(question, terms=terms, idf={stem: question.idf[stem] for stem in map(stem_term, terms)})
+
+
+def _rank_reports(index: Index, question: Question, selected: Sequence[str]) -> list[Report]:
+    """The selected reports that have to do with the question, best first; all by rank if it is about the whole.
+
+    A report has to do with it by its own words and meaning, by a passage it quotes, or because it quotes documents of
+    the kind asked for ("our incidents": type incident). Ranked by the reciprocal ranks of both lists and that share.
+    """
+    reports = load_reports(index, selected)
+    if not question.terms:
+        return sorted(reports, key=lambda report: (-report.rank, -report.size, report.community))
+    own = {hit.owner_id: hit for hit in rank_rows(index, question, "community_reports", top=MAX_RANKED)}
+    units = {hit.owner_id: hit for hit in rank_rows(index, question, "text_units", top=MAX_PASSAGES)}
+    texts = {p.id: p.text for p in load_passages(index, list(units)[:MAX_READ_PASSAGES])}
+    relevant_units = {unit for unit, text in texts.items() if is_relevant(question, units[unit].cosine, text)}
+    kind = find_documents_of_kind(index, question)
+    scored = []
+    for report in reports:
+        cited = {row["id"] for row in report.citations if row["kind"] == "text_units"}
+        quoted = {row["document_id"] for row in report.citations}
+        hit = own.get(report.id)
+        is_own = is_relevant(question, hit.cosine if hit else 0.0, report.full_content)
+        if not (is_own or cited & relevant_units or quoted & kind):
+            continue
+        best = max((units[unit].score for unit in cited if unit in units), default=0.0)
+        share = len(quoted & kind) / len(quoted) if quoted else 0.0
+        score = (hit.score if hit else 0.0) + best + share / RRF_CONSTANT
+        scored.append((-round(score, 9), -report.rank, report.community, report))
+    return [report for *_, report in sorted(scored, key=lambda row: row[:3])]
+
+
+def find_documents_of_kind(index: Index, question: Question) -> set[str]:
+    """Ids of the documents whose folder or declared type is a word of the question: incidents/, `type: incident`.
+
+    A kind that more than half of the documents have says nothing.
+    """
+    rows = index.frame(
+        "select id, path, coalesce(json_extract_string(try_cast(metadata as json), '$.type'), '') from documents"
+    ).rows()
+    stems = set(question.idf)
+    found = {
+        document
+        for document, path, kind in rows
+        if stems & {stem_term(term) for part in (*path.split("/")[:-1], kind) for term in split_search_terms(part)}
+    }
+    return found if len(found) <= len(rows) / 2 else set()
+
+
+def _quotes_of(report: Report) -> list[Quote]:
+    """The report's quotes, each once with all its ids, in the report's order."""
+    found: dict[tuple[str, int, int], Quote] = {}
+    for row in report.citations:
+        place = (row["document_id"], row["start"], row["end"])
+        quote = found.setdefault(place, Quote(row["quote"], *place, refs={}))
+        quote.refs.setdefault(row["ref"].partition(" (")[0], []).append(row["human_readable_id"])
+    return list(found.values())
+
+
+def _choose_quotes(question: Question, reports: Sequence[Report], *, kind: Collection[str]) -> dict[str, list[Quote]]:
+    """Up to two quotes a report, by report id: those nearest the question, none said twice in the answer; from
+    documents of the kind asked for, where a report quotes any."""
+    weighed: list[tuple[float, str, Quote]] = []
+    for report in reports:
+        for position, quote in enumerate(_quotes_of(report)):
+            base = 0.1 if question.terms else 0.5
+            said = base + question.coverage(quote.text) + (0.5 if quote.document in kind else 0.0)
+            weight = rate_readability(quote.text) * said / (1 + 0.05 * position)
+            weighed.append((weight, report.id, quote))
+    weighed.sort(key=lambda row: -row[0])
+    weighed = _add_meaning(question, weighed[:MAX_EMBEDDED]) + weighed[MAX_EMBEDDED:]
+    chosen: dict[str, list[Quote]] = {}
+    words: list[set[str]] = []
+    for weight, report_id, quote in weighed:
+        if weight < RELATIVE_FLOOR * weighed[0][0]:
+            break
+        terms = set(split_search_terms(quote.text))
+        if len(chosen.get(report_id, ())) < MAX_QUOTES_A_REPORT and not any(is_near_duplicate(terms, w) for w in words):
+            chosen.setdefault(report_id, []).append(quote)
+            words.append(terms)
+    return chosen
+
+
+def _add_meaning(question: Question, weighed: list[tuple[float, str, Quote]]) -> list[tuple[float, str, Quote]]:
+    if question.embedder is None or question.vector is None or not weighed:
+        return weighed
+    cosines = question.embedder.embed([quote.text for _, _, quote in weighed]) @ question.vector
+    rows = [
+        (round(weight + 0.4 * question.nearness(float(cosine)) * rate_readability(quote.text), 6), report_id, quote)
+        for (weight, report_id, quote), cosine in zip(weighed, cosines, strict=True)
+    ]
+    return sorted(rows, key=lambda row: -row[0])
+
+
+def _with_ids_inside(ids: Mapping[str, Sequence[int]], reports: Sequence[Report]) -> dict[str, list[int]]:
+    """Ids of the context: its reports, and the rows that the reports' own text cites."""
+    known = {dataset: list(numbers) for dataset, numbers in ids.items()}
+    for report in reports:
+        for row in report.citations:
+            known.setdefault(row["ref"].partition(" (")[0], []).append(row["human_readable_id"])
+    return known
+
+
+def _label(n_relevant: int, n_selected: int, level: int) -> str:
+    bear = "bears" if n_relevant == 1 else "bear"
+    scope = f"{n_relevant} of {n_selected} community reports at level {level} {bear} on the question"
+    return f"{EXTRACTIVE_LABEL.rstrip(':')}; {scope}:"
+
+
+def _render(reports: Sequence[Report], quotes: Mapping[str, Sequence[Quote]]) -> list[str]:
+    lines = []
+    for report in reports:
+        lines.append(f"{report.title} {cite(Reports=[report.human_readable_id])}")
+        for quote in quotes[report.id]:
+            refs = {dataset: sorted(set(numbers))[:5] for dataset, numbers in quote.refs.items()}
+            lines.append(f"- {show_quote(quote.text)} {cite(**refs)}")
+    return lines
+
+
+def _cited_units(reports: Sequence[Report]) -> list[str]:
+    units = [row["id"] for report in reports for row in report.citations if row["kind"] == "text_units"]
+    return list(dict.fromkeys(units))
+
+
+def _resolve(index: Index, reports: Sequence[Report], quotes: Mapping[str, Sequence[Quote]]) -> list[Citation]:
+    """A citation for each id in the answer: the report's stand for the quotes shown under it."""
+    documents = sorted({quote.document for shown in quotes.values() for quote in shown})
+    paths = dict(
+        index.frame("select id, path from documents where id in (select unnest(?::varchar[]))", (documents,)).rows()
+    )
+    citations = []
+    for report in reports:
+        for quote in quotes[report.id]:
+            place = (quote.document, paths.get(quote.document, ""), quote.start, quote.end, quote.text)
+            number = report.human_readable_id
+            citations.append(Citation(f"Reports ({number})", "community_reports", report.id, number, *place))
+            citations += [
+                Citation(row["ref"], row["kind"], row["id"], row["human_readable_id"], *place)
+                for row in report.citations
+                if (row["document_id"], row["start"], row["end"]) == (quote.document, quote.start, quote.end)
+            ]
+    return citations

@@ -1,0 +1,113 @@
+"""The part of the graph around a question, and personalised PageRank over its entities and text units.
+
+The neighbourhood is bounded: two hops along stated relationships (no co-occurrence), from at most MAX_SEEDS entities.
+A hub is shown and ranked but not walked through, unless the question names it: everything is two hops from everything
+across a hub. The walk: Gutierrez et al., "From RAG to Memory" (HippoRAG 2, 2025): question-to-entity and
+question-to-fact seeds, passages as nodes with a small share of the reset, damping 0.5, and a seed's share divided by
+the number of text units it stands in.
+
+Reads relationships, entities. Does not: find seeds (seeds.py, ranking.py) or choose what is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from graphrag import graphs
+
+if TYPE_CHECKING:
+    from graphrag.store import Index
+
+MAX_HOPS = 2
+MAX_SEEDS = 40
+MAX_EDGES_PER_HOP = 4_000
+MAX_UNITS_PER_ENTITY = 40
+DAMPING = 0.5
+PASSAGE_SHARE = 0.05
+
+
+class Neighborhood(NamedTuple):
+    """edges: relationship id, source id, target id, weight; units: entity id -> its text units, each cut to a bound."""
+
+    edges: list[tuple[str, str, str, float]]
+    units: dict[str, list[str]]
+    n_units: dict[str, int]
+
+
+class Ranks(NamedTuple):
+    entities: dict[str, float]
+    text_units: dict[str, float]
+
+
+def expand_neighborhood(index: Index, seeds: Sequence[str], *, named: Sequence[str] = ()) -> Neighborhood:
+    """Stated relationships within two hops of the seeds; `named` seeds are walked through even if they are hubs."""
+    seeds = list(dict.fromkeys([*named, *seeds]))[:MAX_SEEDS]
+    edges: dict[str, tuple[str, str, str, float]] = {}
+    seen = set(seeds)
+    frontier = _without_hubs(index, seeds, keep=set(named))
+    for _ in range(MAX_HOPS):
+        if not frontier:
+            break
+        rows = index.frame(
+            "select id, source_id, target_id, weight from relationships where origin <> 'cooccurrence' "
+            "and (source_id in (select unnest($ids::varchar[])) or target_id in (select unnest($ids::varchar[]))) "
+            f"order by weight desc, id limit {MAX_EDGES_PER_HOP}",
+            {"ids": frontier},
+        ).rows()
+        edges |= {row[0]: row for row in rows}
+        reached = sorted({entity for row in rows for entity in row[1:3]} - seen)
+        seen |= set(reached)
+        frontier = _without_hubs(index, reached, keep=set())
+    units = index.frame(
+        f"select id, text_unit_ids[1:{MAX_UNITS_PER_ENTITY}], len(text_unit_ids) from entities "
+        "where id in (select unnest(?::varchar[])) order by id",
+        (sorted(seen),),
+    ).rows()
+    return Neighborhood(
+        [edges[key] for key in sorted(edges)], {row[0]: row[1] for row in units}, {row[0]: row[2] for row in units}
+    )
+
+
+def rank_neighborhood(
+    around: Neighborhood, entity_seeds: Mapping[str, float], passage_seeds: Mapping[str, float]
+) -> Ranks:
+    """Personalised PageRank of the neighbourhood's entities and text units, each rounded to 9 digits.
+
+    entity_seeds: weight of each seed entity; passage_seeds: score of each passage that matches the question itself.
+    """
+    entities = sorted(around.units)
+    units = sorted({unit for ids in around.units.values() for unit in ids} | set(passage_seeds))
+    number = {owner: i for i, owner in enumerate([*entities, *units])}
+    edges, weights = [], []
+    for _, source, target, weight in around.edges:
+        if source in number and target in number:
+            edges.append((number[source], number[target]))
+            weights.append(weight)
+    for entity in entities:
+        for unit in around.units[entity]:
+            edges.append((number[entity], number[unit]))
+            weights.append(1.0)
+    reset = [0.0] * len(number)
+    for entity, weight in entity_seeds.items():
+        if entity in number:
+            reset[number[entity]] += weight / max(1, around.n_units.get(entity, 1))
+    best = max(passage_seeds.values(), default=0.0)
+    for unit, score in passage_seeds.items():
+        reset[number[unit]] += PASSAGE_SHARE * score / best if best else 0.0
+    if not any(reset):
+        return Ranks({}, {})
+    ranks = graphs.pagerank(len(number), edges, weights, reset=reset, damping=DAMPING)
+    return Ranks(
+        {entity: round(ranks[number[entity]], 9) for entity in entities},
+        {unit: round(ranks[number[unit]], 9) for unit in units},
+    )
+
+
+def _without_hubs(index: Index, ids: Sequence[str], *, keep: set[str]) -> list[str]:
+    hubs = set(
+        index.frame("select id from entities where is_hub and id in (select unnest(?::varchar[]))", (list(ids),))[
+            "id"
+        ].to_list()
+    )
+    return [owner for owner in ids if owner in keep or owner not in hubs]

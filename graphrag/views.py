@@ -1,0 +1,204 @@
+"""Views and macros that the DuckDB file holds for analysts, as SQL text with the comments that go with it.
+
+All are read-only and take names as data. Views are listed in the order they are made. Macros that follow chains
+(impacted_by, path_between, chains_from) are not here yet.
+
+Reads: all tables. Does not: open a database (store.py does).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class View:
+    name: str
+    meaning: str
+    sql: str
+    columns: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Macro:
+    name: str
+    signature: str
+    meaning: str
+    sql: str
+    is_table: bool = False
+
+
+# One spelling of a name for look-ups in SQL: case, spaces, hyphens and underscores do not count.
+FOLD = "lower(trim(regexp_replace({}, '[\\s_-]+', ' ', 'g')))"
+
+ENTITY_NAMES_SQL = f"""
+create table entity_names as
+select name_key, title, entity_id, is_title from (
+    select {FOLD.format("title")} as name_key, title, id as entity_id, true as is_title, degree from entities
+    union all
+    select {FOLD.format("surface")}, e.title, e.id, false, e.degree
+    from (select id, title, degree, unnest(aliases) as surface from entities) e)
+qualify row_number() over (partition by name_key, entity_id order by is_title desc) = 1
+order by name_key, is_title desc, degree desc, lower(title), title
+"""
+ENTITY_NAMES_COMMENTS = {
+    "entity_names": "One row a name (title or alias) of an entity, folded, best match first. See resolve_entity.",
+    "entity_names.name_key": "The name in lower case; runs of spaces, hyphens and underscores are one space.",
+    "entity_names.title": "Title of the entity.",
+    "entity_names.entity_id": "id of the entity.",
+    "entity_names.is_title": "The name is the title, not an alias.",
+}
+
+VIEWS = (
+    View(
+        "top_entities",
+        "Entities by importance: most connected first.",
+        """select row_number() over (order by degree desc, pagerank desc, lower(title), title) as rank,
+           title, type, degree, frequency, n_documents, pagerank, is_hub, aliases, description
+           from entities order by rank""",
+        {"rank": "1 is the entity with the most neighbours; pagerank decides among equals."},
+    ),
+    View(
+        "entities_by_type",
+        "How many entities of each type there are, and the three most connected of each.",
+        """select type, count(*) as n_entities, sum(frequency)::bigint as n_text_units,
+           list(title order by degree desc, pagerank desc, lower(title))[1:3] as examples
+           from entities group by type order by n_entities desc, type""",
+        {"n_text_units": "Sum of frequency.", "examples": "The three most connected."},
+    ),
+    View(
+        "entity_timeline",
+        "Where each entity is named, by date: one row an entity and document. Filter on entity.",
+        """select e.title as entity, d.creation_date, d.title as document, d.path, m.n_mentions, s.quote
+           from (select entity_id, document_id, count(*) as n_mentions from entity_mentions
+                 where entity_id is not null group by all) m
+           join entities e on e.id = m.entity_id
+           join documents d on d.id = m.document_id
+           left join (
+               select entity_id, document_id, arg_min(quote, (start_char, end_char)) as quote from (
+                   select r.source_id as entity_id, v.document_id, v.start_char, v.end_char, v.quote
+                   from evidence v join relationships r on r.id = v.relationship_id
+                   union all
+                   select r.target_id, v.document_id, v.start_char, v.end_char, v.quote
+                   from evidence v join relationships r on r.id = v.relationship_id)
+               group by all) s on s.entity_id = m.entity_id and s.document_id = m.document_id
+           order by lower(e.title), e.title, d.creation_date, d.path""",
+        {
+            "entity": "Title of the entity.",
+            "document": "Title of the document.",
+            "n_mentions": "How often the document names it.",
+            "creation_date": "Date of the document, ISO; empty if it has none.",
+            "quote": "First sentence of the document that states a relationship of the entity; null if none does.",
+        },
+    ),
+    View(
+        "relationship_evidence",
+        "Every relationship with each sentence that states it, and where it stands.",
+        """select r.source, r.predicate, r.target, r.origin, r.weight, d.path, v.start_char, v.end_char, v.quote,
+           v.is_verified, d.creation_date, r.human_readable_id as relationship_number
+           from evidence v join relationships r on r.id = v.relationship_id join documents d on d.id = v.document_id
+           order by lower(r.source), r.source, r.predicate, lower(r.target), r.target, d.path, v.start_char""",
+        {"relationship_number": "Number used in citations: Relationships (n)."},
+    ),
+    View(
+        "predicates",
+        "Which predicates there are, how often, and one example each.",
+        """select predicate, count(*) as n_relationships, sum(n_documents)::bigint as n_documents,
+           arg_max(source || ' ' || predicate || ' ' || target, (weight, combined_degree, id)) as example
+           from relationships group by predicate order by n_relationships desc, predicate""",
+        {"n_documents": "Sum over its relationships.", "example": "Its relationship of the greatest weight."},
+    ),
+    View(
+        "unconnected_entities",
+        "Entities without any relationship except co-occurrence, most mentioned first.",
+        """select title, type, frequency, n_documents, aliases from entities where degree = 0
+           order by frequency desc, lower(title), title""",
+    ),
+    View(
+        "duplicate_suspects",
+        "Pairs of entities that may be the same but were not merged. Settle them in aliases.toml.",
+        """select a.title as title_a, b.title as title_b, c.score, c.method, c.reason, a.type as type_a,
+           b.type as type_b, a.degree as degree_a, b.degree as degree_b, c.surface_a, c.surface_b
+           from alias_candidates c join entities a on a.id = c.entity_id_a join entities b on b.id = c.entity_id_b
+           where c.verdict = 'propose'
+           order by c.score desc, a.degree + b.degree desc, lower(a.title), lower(b.title), c.surface_a, c.surface_b""",
+        {
+            "title_a": "The first entity.",
+            "title_b": "The second entity.",
+            "type_a": "Type of the first.",
+            "type_b": "Type of the second.",
+            "degree_a": "degree of the first.",
+            "degree_b": "degree of the second.",
+        },
+    ),
+    View(
+        "community_overview",
+        "Communities with the title and summary of their report, largest first within a level.",
+        """select c.level, c.community, c.parent, c.size, coalesce(r.title, c.title) as title, r.rank, c.period,
+           r.summary, r.method
+           from communities c left join community_reports r on r.community = c.community
+           order by c.level, c.size desc, c.community""",
+        {"method": "How the report was made: llm, extractive or template; null if there is none."},
+    ),
+    View(
+        "entity_communities",
+        "Which community each entity is in, one row an entity and level.",
+        """select e.title as entity, c.level, c.community, coalesce(r.title, c.title) as community_title, c.size
+           from (select community, level, title, size, unnest(entity_ids) as entity_id from communities) c
+           join entities e on e.id = c.entity_id
+           left join community_reports r on r.community = c.community
+           order by lower(e.title), e.title, c.level""",
+        {
+            "entity": "Title of the entity.",
+            "community_title": "Title of its report, else its own.",
+        },
+    ),
+    View(
+        "document_overview",
+        "Documents with what was found in each.",
+        """select d.human_readable_id as document_number, d.path, d.title, d.creation_date, d.n_tokens,
+           len(d.text_unit_ids) as n_text_units, coalesce(m.n_entities, 0) as n_entities,
+           coalesce(v.n_evidence, 0) as n_evidence
+           from documents d
+           left join (select document_id, count(distinct entity_id) as n_entities from entity_mentions group by all) m
+               on m.document_id = d.id
+           left join (select document_id, count(*) as n_evidence from evidence group by all) v on v.document_id = d.id
+           order by d.path""",
+        {
+            "document_number": "Number used in citations: Documents (n).",
+            "n_entities": "Distinct entities named in it.",
+            "n_evidence": "Sentences in it that state a relationship.",
+        },
+    ),
+    View(
+        "failures_by_reason",
+        "What could not be done, counted by stage and reason, with one example each.",
+        """select stage, reason, count(*) as n_failures, min(item_id) as example, arg_min(detail, item_id) as detail
+           from failures group by stage, reason order by n_failures desc, stage, reason""",
+        {"example": "First item_id by name.", "detail": "What happened to the example."},
+    ),
+)
+
+MACROS = (
+    Macro(
+        "resolve_entity",
+        "(name)",
+        "Title of the entity of that name or alias, ignoring case, or NULL.",
+        f"""(select title from entity_names where name_key = {FOLD.format("name::varchar")}
+            order by rowid limit 1)""",
+    ),
+    Macro(
+        "neighborhood",
+        "(name, hops := 2, direction := 'out')",
+        "Entities within so many hops (at most 6) of the named one; direction out, in or both. Columns title, hop.",
+        """with recursive walk(title, hop) as (
+               select resolve_entity(name), 0 where resolve_entity(name) is not null
+               union
+               select case when r.source = w.title and direction <> 'in' then r.target else r.source end, w.hop + 1
+               from walk w join relationships r on (direction in ('out', 'both') and r.source = w.title)
+                                                or (direction in ('in', 'both') and r.target = w.title)
+               where w.hop < least(hops, 6))
+           select title, min(hop) as hop from walk group by title order by hop, lower(title), title""",
+        is_table=True,
+    ),
+)

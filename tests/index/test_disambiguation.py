@@ -1,0 +1,438 @@
+"""The pair table, clusters, declared aliases, homonyms and properties of specs/indexing.md section 3."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from random import Random
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphrag import tables
+from graphrag.index.disambiguation import Disambiguation, disambiguate_entities, parse_alias_rules
+from tests.mention_rows import Row, document, mention, relation
+
+PAIRS = """
+The Auth Service | auth service | merge | key: article, case
+AuthService | Auth Service | merge | key: CamelCase
+auth-service | auth_service | merge | key: separators
+AUTH SERVICE | Auth  Service. | merge | key: spaces, final full stop
+Stripe's | Stripe | merge | key: possessive
+“Token Cache” | token cache | merge | key: quotes
+O’Reilly | O'Reilly | merge | key: apostrophe
+Café Nord | Cafe\u0301 Nord | merge | key: NFKC
+Zürich | Zurich | merge | key: one side plain ASCII, same base letters
+STRASSE | Straße | merge | key: casefold
+İstanbul | istanbul | merge | key: dotted i
+ΣΊΣΥΦΟΣ | Σίσυφος | merge | key: final sigma
+Москва | МОСКВА | merge | key: Cyrillic case
+ＡＰＩ　Ｇａｔｅｗａｙ | API Gateway | merge | key: full width
+Redis\u200bCache | RedisCache | merge | key: zero width
+token caches | token cache | merge | key: plural of a lower-case head noun
+Microsoft Corporation | Microsoft | merge | suffix
+Acme Inc. | Acme | merge | suffix
+Siemens AG | Siemens | merge | suffix
+K8s | Kubernetes | merge | numeronym
+i18n | internationalization | merge | numeronym
+AWS | Amazon Web Services | merge | acronym, single full form
+IMF | International Monetary Fund | merge | acronym, small words skipped or not
+CVE-2026-9011 | cve-2026-9011 | merge | key
+INC-104 | INC 104 | merge | key: separators
+Release v1.2 | Release 1.2 | merge | key: v before a number
+Node.js | NodeJS | merge | key: inner dot before letters
+Dr. Ana Kovač | Ana Kovač | merge | honorific
+A. Kovač | Ana Kovač | merge | initial, type person, single candidate
+Kovač, Ana | Ana Kovač | merge | comma order, type person
+Postgres | PostgreSQL | merge | declared
+primary-db | PostgreSQL | merge | declared
+Kube cluster | Kubernetes | merge | declared
+User DB | user database | merge | declared
+北京 | Beijing | merge | declared
+Team A | Team B | never | single letter
+Project 1 | Project 2 | never | number
+Python 2 | Python 3 | never | number
+TLS 1.2 | TLS 1.3 | never | number
+PostgreSQL 14 | PostgreSQL | never | number on one side
+1.2 | 1.20 | never | number text differs
+CVE-2026-9011 | CVE-2026-9012 | never | number
+GPT-3 | GPT-4 | never | number
+us-east-1 | us-east-2 | never | number
+us-east-1 | us-west-1 | never | opposite
+Q3 2025 | Q3 2026 | never | number
+Henry IV | Henry V | never | roman numeral
+Phase II | Phase III | never | roman numeral
+North Korea | South Korea | never | opposite
+inbound queue | outbound queue | never | opposite
+staging cluster | production cluster | never | opposite
+internal API | external API | never | opposite
+read replica | write replica | never | opposite
+C | C++ | never | symbol
+C++ | C# | never | symbol
+.NET | Net | never | symbol
+A | A* | never | symbol
+東京 | 北京 | never | no shared key or token
+Ana Kovač | Ivo Kovač | never | first names differ
+Li Wei | Li Wen | never | short token differs
+Acme Inc. | Acme GmbH | never | two legal forms
+Асme | Acme | never | mixed script
+Mercury (planet) | Mercury (metal) | never | qualifiers differ
+SWIFT [organization] | Swift [language] | never | types
+Bank of China | Bank of Canada | never | one word differs, no spelling variant
+Java | JavaScript | never | prefix, 3 or more letters longer
+Redis | Redis Sentinel | propose | token subset
+Redis | Redis Cluster | propose | token subset
+Auth Service | Auth | propose | token subset
+React | React Native | propose | token subset
+Kubernetes | Kuberentes | propose | edit 2
+Phase II | Phase 2 | propose | roman against digit
+Müller | Mueller | propose | edit 2
+Москва | Москве | propose | edit 1
+Payment Gateway | payment gateway service | propose | token subset
+nowhere | now here | propose | space only, no code shape
+"""
+PERSONS = {"Dr. Ana Kovač", "Ana Kovač", "A. Kovač", "Kovač, Ana", "Ivo Kovač", "Li Wei", "Li Wen"}
+
+
+def read_pairs() -> list[tuple[str, str, str, str]]:
+    lines = [line.split(" | ") for line in PAIRS.strip().split("\n")]
+    assert len(lines) == 76
+    return [(a, b, verdict, why) for a, b, verdict, why in lines]
+
+
+Rows = list[Row]
+
+
+def run(docs: Rows, mentions: Rows, relations: Rows | None = None, *, rules: str = "") -> Disambiguation:
+    return disambiguate_entities(
+        tables.ENTITY_MENTIONS.from_rows(mentions),
+        tables.RELATIONSHIP_MENTIONS.from_rows(relations or []),
+        tables.DOCUMENTS.from_rows(docs),
+        rules=parse_alias_rules(rules, path="aliases.toml"),
+    )
+
+
+def names(*surfaces: str, rules: str = "", **options: str) -> Disambiguation:
+    """Disambiguate a corpus that has each surface once, each in its own document; `X [type]` is declared."""
+    docs, mentions = [], []
+    for n, surface in enumerate(surfaces):
+        bare, _, rest = surface.partition(" [")
+        doc = document(f"d{n:03}", bare)
+        docs.append(doc)
+        declared = {"type": rest.removesuffix("]"), "method": "declared"} if rest else options
+        mentions.append(mention(doc, bare, **declared))  # type: ignore[arg-type]
+    return run(docs, mentions, rules=rules)
+
+
+def titles(result: Disambiguation) -> list[str]:
+    return result.clusters["title"].to_list()
+
+
+def verdicts(result: Disambiguation) -> list[str]:
+    return result.alias_candidates["verdict"].to_list()
+
+
+@pytest.mark.parametrize("swap", [False, True])
+@pytest.mark.parametrize(("a", "b", "verdict", "why"), read_pairs())
+def test_pair(a: str, b: str, verdict: str, why: str, swap: bool) -> None:
+    rules = f"[[always]]\nnames = {json.dumps([a, b], ensure_ascii=False)}" if why == "declared" else ""
+    options = {"type": "person"} if {a, b} <= PERSONS else {}
+    result = names(*((b, a) if swap else (a, b)), rules=rules, **options)
+    assert result.clusters.height == (1 if verdict == "merge" else 2), result.clusters
+    if verdict == "propose":
+        assert verdicts(result) == ["propose"]
+    else:
+        assert "propose" not in verdicts(result)
+
+
+def test_kubernetes_by_numeronym_and_declared_name() -> None:
+    result = names("K8s", "Kubernetes", "Kube cluster", rules='[[always]]\nnames = ["Kubernetes", "Kube cluster"]')
+    assert titles(result) == ["Kubernetes"]
+    assert dict(result.aliases.select("surface", "method").iter_rows()) == {
+        "K8s": "numeronym",
+        "Kube cluster": "user",
+    }
+
+
+def test_two_full_forms_of_one_acronym_are_proposals() -> None:
+    result = names("Amazon Web Services", "Alpine Water Supply", "AWS")
+    assert titles(result) == ["Alpine Water Supply", "Amazon Web Services", "AWS"]
+    assert verdicts(result) == ["propose", "propose"]
+
+
+def test_text_decides_between_two_full_forms() -> None:
+    full, other, both = (
+        document("a", "Amazon Web Services is large. AWS is large."),
+        document("b", "Alpine Water Supply is small."),
+        document("c", "We use Amazon Web Services (AWS) a lot."),
+    )
+    mentions = [mention(full, "AWS"), mention(other, "Alpine Water Supply"), mention(both, "Amazon Web Services")]
+    result = run([full, other, both], mentions)
+    assert titles(result) == ["Alpine Water Supply", "Amazon Web Services"]
+
+
+def test_document_decides_between_two_full_forms() -> None:
+    """Without any phrase: the only document with AWS names just one of them in full."""
+    full, other = document("a", "Amazon Web Services, or rather AWS."), document("b", "Alpine Water Supply.")
+    mentions = [mention(full, "AWS"), mention(full, "Amazon Web Services"), mention(other, "Alpine Water Supply")]
+    assert titles(run([full, other], mentions)) == ["Alpine Water Supply", "Amazon Web Services"]
+
+
+def test_bare_name_fits_two_legal_forms() -> None:
+    result = names("Acme", "Acme Inc.", "Acme GmbH")
+    assert titles(result) == ["Acme", "Acme GmbH", "Acme Inc."]
+    assert verdicts(result) == ["propose", "propose"]
+
+
+def test_one_legal_form_in_two_spellings_takes_the_bare_name() -> None:
+    assert names("Acme", "Acme Inc.", "Acme Incorporated").clusters.height == 1
+
+
+def test_surname_fits_two_persons() -> None:
+    result = names("Holmes", "Sherlock Holmes", "Mycroft Holmes", type="person")
+    assert result.clusters.height == 3
+    assert verdicts(result) == ["propose", "propose"]
+    assert names("Holmes", "Mr. Holmes", "Sherlock Holmes", type="person").clusters.height == 1
+
+
+def test_union_is_refused_when_any_pair_is_vetoed() -> None:
+    """(a, b) and (c, d) are declared, (b, c) would follow by rule, (a, d) differ in a number."""
+    rules = """
+[[always]]
+names = ["Atlas 1", "Orbit"]
+[[always]]
+names = ["Orbit Inc.", "Atlas 2"]
+"""
+    result = names("Atlas 1", "Orbit", "Orbit Inc.", "Atlas 2", rules=rules)
+    assert result.clusters["surfaces"].list.len().to_list() == [1, 1]
+    assert verdicts(result) == ["never"]
+    assert "numbers differ" in result.alias_candidates["reason"][0]
+
+
+def test_never_undoes_a_merge_of_rules() -> None:
+    rules = '[[never]]\nnames = ["AWS", "Amazon Web Services"]'
+    result = names("AWS", "Amazon Web Services", rules=rules)
+    assert titles(result) == ["Amazon Web Services", "AWS"]
+    assert result.alias_candidates.select("verdict", "method").row(0) == ("never", "user")
+    assert "line 1" in result.alias_candidates["reason"][0]
+
+
+def test_never_undoes_equal_keys() -> None:
+    rules = '[[never]]\nnames = ["Auth Service", "AuthService"]'
+    result = names("Auth Service", "AuthService", "auth service", rules=rules)
+    assert titles(result) == ["Auth Service", "AuthService"]
+    assert result.clusters["surfaces"].to_list() == [["auth service"], []]
+
+
+def test_never_beats_front_matter() -> None:
+    doc = document("k.md", "Kubernetes and Kube run.", title="Kubernetes", aliases=["Kube"])
+    mentions = [mention(doc, "Kubernetes"), mention(doc, "Kube", nth=0)]
+    mentions[1] = mention(document("k.md", "Kubernetes and Kube run.", title="Kubernetes"), "Kube run") | {
+        "surface": "Kube"
+    }
+    assert run([doc], mentions).clusters.height == 1
+    assert run([doc], mentions, rules='[[never]]\nnames = ["Kube", "Kubernetes"]').clusters.height == 2
+
+
+def test_title_alone_renames() -> None:
+    assert titles(names("redis", rules='[[always]]\ntitle = "REDIS"')) == ["REDIS"]
+    assert titles(names("The Redis", "redis's")) == ["Redis"]
+
+
+def test_front_matter_aliases_as_list_or_string_beat_vetoes() -> None:
+    for aliases in (["primary-db", "Postgres 14"], "primary-db, Postgres 14"):
+        note = document("notes/postgresql.md", "It is big.", title="PostgreSQL", aliases=aliases)
+        text = document("a", "primary-db and Postgres 14 are slow.")
+        result = run([note, text], [mention(text, "primary-db"), mention(text, "Postgres 14")])
+        assert titles(result) == ["PostgreSQL"]
+        assert set(result.aliases["method"]) == {"frontmatter"}
+        assert set(result.aliases["decided_by"]) == {"user"}
+
+
+def test_alias_that_two_notes_claim_is_neithers() -> None:
+    notes = [
+        document("s.md", "One.", title="Sherlock Holmes", aliases=["Holmes"]),
+        document("m.md", "Two.", title="Mycroft Holmes", aliases=["Holmes"]),
+    ]
+    text = document("a", "Holmes met Sherlock Holmes and Mycroft Holmes.")
+    mentions = [mention(text, "Holmes"), mention(text, "Sherlock Holmes"), mention(text, "Mycroft Holmes")]
+    result = run([*notes, text], mentions)
+    assert result.clusters.height == 3
+    assert "propose" in verdicts(result)
+
+
+def test_note_title_is_the_declared_title_of_an_equal_key_only() -> None:
+    notes = [
+        document("redis.md", "# Redis outage", title="Incident review: Redis outage 2024-03"),
+        document("cache.md", "Text.", title="Token Cache"),
+        document("README.md", "Read.", title="README"),
+        document("lower/redis.txt", "Redis again, redis."),
+    ]
+    mentions = [mention(notes[3], "Redis"), mention(notes[0], "Redis")]
+    text = document("t", "The token cache is slow, a token cache.")
+    result = run([*notes, text], [*mentions, mention(text, "token cache")])
+    assert titles(result) == ["Redis", "Token Cache"]
+
+
+def test_equal_note_titles_in_two_folders_join_nothing() -> None:
+    notes = [
+        document("a/overview.md", "One.", title="Platform", aliases=["Auth"]),
+        document("b/overview.md", "Two.", title="Platform", aliases=["Billing"]),
+        document("c/readme.md", "Three.", title="README", aliases=["Search"]),
+        document("d/readme.md", "Four.", title="README", aliases=["Ledger"]),
+    ]
+    text = document("t", "Auth, Billing, Search, Ledger, Platform.")
+    surfaces = ["Auth", "Billing", "Search", "Ledger", "Platform"]
+    result = run([*notes, text], [mention(text, surface) for surface in surfaces])
+    assert titles(result) == sorted(surfaces)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "a", "b", "n_entities"),
+    [
+        ("Amazon Web Services (AWS) is used.", "Amazon Web Services", "AWS", 1),
+        ("AWS (Amazon Web Services) is used.", "AWS", "Amazon Web Services", 1),
+        ("Ledger (also known as Moneybox) is old.", "Ledger", "Moneybox", 1),
+        ("Ledger, also known as the Moneybox, is old.", "Ledger", "Moneybox", 1),
+        ("Ledger (formerly Moneybox) is old.", "Ledger", "Moneybox", 1),
+        ("Ledger, formerly known as Moneybox, is old.", "Ledger", "Moneybox", 1),
+        ("Ledger (aka “Moneybox”) is old.", "Ledger", "Moneybox", 1),
+        ("Ledger (Moneybox) is old.", "Ledger", "Moneybox", 2),
+        ("Python 2 (formerly Python 3) is a phrase that no veto lets pass.", "Python 2", "Python 3", 2),
+        ("Berlin (Germany) is cold.", "Berlin", "Germany", 2),
+    ],
+)
+def test_phrases_in_running_text(sentence: str, a: str, b: str, n_entities: int) -> None:
+    doc, other = document("a", sentence), document("b", f"{b} stands here.")
+    result = run([doc, other], [mention(doc, a), mention(other, b)])
+    assert result.clusters.height == n_entities
+    if n_entities == 1:
+        assert result.aliases["method"].to_list() == ["appositive"]
+        assert titles(result) == ["Amazon Web Services" if "AWS" in sentence else "Ledger"]
+
+
+def mercury(first: str, second: str, *, shared: bool, method: str = "declared") -> Disambiguation:
+    a = document("astronomy.md", "Mercury orbits the Sun.", title="Orbits")
+    b = document("chemistry.md", "Mercury melts in the Lab.", title="Metals")
+    near = "Sun" if shared else "Lab"
+    c = document("third.md", f"Mercury and {near}.", title="Third")
+    mentions = [
+        mention(a, "Mercury", type=first, method=method),
+        mention(a, "Sun"),
+        mention(b, "Mercury", type=second, method=method),
+        mention(b, "Lab"),
+        mention(c, "Mercury", type=second, method=method),
+        mention(c, near),
+    ]
+    relations = [relation(a, "Mercury", "orbits", "Sun"), relation(c, "Mercury", "near", near)]
+    return run([a, b, c], mentions, relations)
+
+
+def test_homonyms_of_separate_types_and_neighbourhoods_stay_two() -> None:
+    result = mercury("planet", "metal", shared=False)
+    assert [title for title in titles(result) if "Mercury" in title] == ["Mercury (metal)", "Mercury (planet)"]
+    types = dict(result.clusters.select("title", "type").iter_rows())
+    assert (types["Mercury (metal)"], types["Mercury (planet)"]) == ("metal", "planet")
+    row = result.alias_candidates.filter(pl.col("method") == "homonym").row(0, named=True)
+    assert row["verdict"] == "never"
+    assert row["entity_id_a"] != row["entity_id_b"]
+    of_document = dict(result.entity_mentions.filter(surface="Mercury").select("document_id", "entity_id").iter_rows())
+    assert len(set(of_document.values())) == 2
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "shared", "method"),
+    [
+        ("planet", "metal", True, "declared"),  # a shared neighbour
+        ("planet", "celestial body", False, "declared"),  # one family
+        ("planet", "metal", False, "spacy"),  # guessed types never veto
+        ("planet", "concept", False, "declared"),  # a type that fits all
+    ],
+)
+def test_one_name_is_one_entity_otherwise(first: str, second: str, shared: bool, method: str) -> None:
+    result = mercury(first, second, shared=shared, method=method)
+    assert [title for title in titles(result) if "Mercury" in title] == ["Mercury"]
+
+
+def test_case_tells_homonyms_apart_only_with_types() -> None:
+    assert titles(names("US", "us")) == ["US"]
+    assert titles(names("SWIFT [organization]", "Swift [language]")) == ["Swift (language)", "SWIFT (organization)"]
+
+
+@pytest.mark.parametrize(
+    ("surfaces", "n_entities"),
+    [
+        (["Redis", "REDIS", "redis", " Redis", "“Redis”", "Re\u200bdis"], 1),
+        (['Danh mục "bài toán lớn"', "O'Reilly", "a/b", "%", "_", "x;--", "NULL", "true", "123"], 9),
+        (["C", "C++", "C#", ".NET", "Net", "3.12", "42", "007"], 8),
+        (["東京", "北京", "Москва", "القاهرة", "🚀"], 5),
+        (["Unconnected entities", "entities", "depends_on"], 3),
+        ([f"a{n}" for n in range(1, 51)], 50),
+        (["...", "--", "!?"], 3),
+    ],
+)
+def test_hostile_names(surfaces: list[str], n_entities: int) -> None:
+    result = names(*surfaces)
+    assert result.clusters.height == n_entities
+    assert all(title.strip() for title in titles(result))
+    assert len(set(titles(result))) == n_entities
+    assert result.entity_mentions["entity_id"].null_count() == 0
+
+
+def test_no_snowball_of_near_names() -> None:
+    chain = [f"service{chr(97 + n)}{chr(97 + n)}" for n in range(26)]
+    result = names(*chain)
+    assert result.clusters.height == 26
+    assert set(verdicts(result)) <= {"propose", "never"}
+
+
+def test_unknown_name_in_aliases_is_a_row() -> None:
+    result = names("Redis", rules='[[never]]\nnames = ["Redis", "Reddis"]')
+    assert result.failures.select("item_id", "reason").rows() == [("Reddis", "unknown_alias")]
+
+
+def test_no_mentions_gives_typed_empty_tables() -> None:
+    result = run([document("a", "Hello, world")], [])
+    assert [frame.height for frame in result] == [0, 0, 0, 0, 0]
+    assert result.clusters.schema["surfaces"] == pl.List(pl.String)
+
+
+WORDS = ["Auth Service", "AuthService", "auth services", "Auth", "AWS", "Amazon Web Services", "Alpine Water Supply"]
+WORDS += ["K8s", "Kubernetes", "Redis", "Redis Sentinel", "Acme", "Acme Inc.", "Acme GmbH", "Ana Kovač", "A. Kovač"]
+WORDS += ["Team A", "Team B", "Zürich", "Zurich", "PostgreSQL", "postgresql", "Postgres", "primary-db", "R2", "R 2"]
+RULE_SETS = ["", '[[always]]\nnames = ["Postgres", "primary-db"]\n[[never]]\nnames = ["AWS", "Amazon Web Services"]']
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    surfaces=st.lists(st.sampled_from(WORDS), min_size=1, max_size=14, unique=True),
+    rules=st.sampled_from(RULE_SETS),
+    seed=st.randoms(use_true_random=False),
+)
+def test_order_of_rows_does_not_matter(surfaces: list[str], rules: str, seed: Random) -> None:
+    docs = [document(f"d{n}", f"{surface} works.") for n, surface in enumerate(surfaces)]
+    kind = {"Ana Kovač": "person", "A. Kovač": "person"}
+    mentions = [mention(d, s, type=kind.get(s, "unknown")) for d, s in zip(docs, surfaces, strict=True)]
+    relations = [relation(d, s, "works_on", near) for d, (s, near) in zip(docs, pairwise(surfaces), strict=False)]
+    first = run(docs, mentions, relations, rules=rules)
+    for rows in (docs, mentions, relations):
+        seed.shuffle(rows)
+    second = run(docs, mentions, relations, rules=rules)
+    for a, b in zip(first, second, strict=True):
+        assert a.equals(b)
+    check_rules_hold(first, rules)
+
+
+def check_rules_hold(result: Disambiguation, rules: str) -> None:
+    entity = dict(result.entity_mentions.select("surface", "entity_id").iter_rows())
+    for a, b in (("Team A", "Team B"), ("Acme Inc.", "Acme GmbH"), ("Redis", "Redis Sentinel")):
+        assert a not in entity or entity[a] != entity.get(b)
+    if rules and {"AWS", "Amazon Web Services"} <= set(entity):
+        assert entity["AWS"] != entity["Amazon Web Services"]
+    if rules and {"Postgres", "primary-db"} <= set(entity):
+        assert entity["Postgres"] == entity["primary-db"]
+    merged = set(result.entity_mentions["entity_id"])
+    assert merged == set(result.clusters["entity_id"])
+    assert result.alias_candidates.filter(pl.col("entity_id_a") == pl.col("entity_id_b")).is_empty()

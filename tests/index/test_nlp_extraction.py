@@ -1,0 +1,228 @@
+"""Names and relations found without a language model: sentence by sentence, then over small corpora."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphrag import ids, tables
+from graphrag.errors import ModelError
+from graphrag.index import nlp_extraction
+from graphrag.index.nlp_extraction import Extraction, extract_mentions
+
+needs_spacy = pytest.mark.skipif(bool(nlp_extraction.missing_parts()), reason="spaCy or its model is not installed")
+
+R8 = {
+    "c1.txt": "The login flow depends on the Auth Service.",
+    "c2.txt": "The Auth Service depends on the token cache.",
+    "c3.txt": "The token cache is backed by Redis.",
+    "c4.txt": "The auth service depends on the User DB.",
+    "c5.txt": "The user database runs on Postgres.",
+    "c6.txt": "Billing depends on the user database.",
+    "c7.txt": "Billing is owned by the Platform Team.",
+    "c8.txt": "AuthService depends on the token cache.",
+}
+R8_RELATIONS = [
+    ("login flow", "depends_on", "Auth Service"),
+    ("Auth Service", "depends_on", "token cache"),
+    ("token cache", "backed_by", "Redis"),
+    ("auth service", "depends_on", "User DB"),
+    ("user database", "runs_on", "Postgres"),
+    ("Billing", "depends_on", "user database"),
+    ("Billing", "owned_by", "Platform Team"),
+    ("AuthService", "depends_on", "token cache"),
+]
+R8_DECLARED = {"PostgreSQL": "unknown", "Postgres": "unknown", "user database": "unknown", "User DB": "unknown"}
+
+# sentence -> relations. Every construction that the rules claim to read, and everything that must give none.
+STATED = [
+    # active, with and without a preposition
+    ("Billing uses Redis.", "Billing uses Redis"),
+    ("The Checkout API calls the Payment Gateway.", "Checkout API calls Payment Gateway"),
+    ("Ledger writes to Kafka.", "Ledger writes_to Kafka"),
+    ("The Auth Service reads from Vault.", "Auth Service reads_from Vault"),
+    ("The billing pipeline runs on Kubernetes.", "billing pipeline runs_on Kubernetes"),
+    ("The login page talks to the Auth Service.", "login page talks_to Auth Service"),
+    ("The Auth Service connects to PostgreSQL.", "Auth Service connects_to PostgreSQL"),
+    ("Redis backs the token cache.", "Redis backs token cache"),
+    ("Host 7 hosts Ledger.", "Host 7 hosts Ledger"),
+    ("The Platform Team owns Billing.", "Platform Team owns Billing"),
+    ("CheckoutAPI dispatches to OrderProcessor.", "CheckoutAPI dispatches_to OrderProcessor"),
+    ("OrderProcessor writes transactions to LegacyLedger.", "OrderProcessor writes_to LegacyLedger"),
+    ("The Mail Gateway relays to Postfix.", "Mail Gateway relays_to Postfix"),
+    ("Billing relies on Redis.", "Billing relies_on Redis"),
+    ("Ledger stores its entries in PostgreSQL.", "Ledger stores_in PostgreSQL"),
+    ("Kafka feeds the Search Indexer.", "Kafka feeds Search Indexer"),
+    # past tense of an owner or maker is a fact
+    ("The Data Team built the Warehouse.", "Data Team builds Warehouse"),
+    # passive
+    ("The token cache is backed by Redis.", "token cache backed_by Redis"),
+    ("Billing is owned by the Platform Team.", "Billing owned_by Platform Team"),
+    ("The Warehouse is built on ClickHouse.", "Warehouse built_on ClickHouse"),
+    ("Ledger is hosted on AWS.", "Ledger hosted_on AWS"),
+    ("Sessions of Billing are stored in Redis.", ""),
+    ("LegacyLedger is exposed to CVE-2026-9011.", "LegacyLedger exposed_to CVE-2026-9011"),
+    ("The Auth Service was replaced by Keycloak.", "Auth Service replaced_by Keycloak"),
+    ("The Search API is used by the Checkout API.", "Search API used_by Checkout API"),
+    # copula
+    ("Billing is dependent on Redis.", "Billing depends_on Redis"),
+    ("The Invoice Worker is part of Billing.", "Invoice Worker part_of Billing"),
+    ("The Platform Team is the owner of Billing.", "Platform Team owns Billing"),
+    ("The Platform Team is responsible for Kubernetes.", "Platform Team responsible_for Kubernetes"),
+    ("The owner of Billing is the Platform Team.", "Billing owned_by Platform Team"),
+    ("Ana Kovač is a member of the Platform Team.", "Ana Kovač member_of Platform Team"),
+    # conjunctions on either side, shared subjects
+    ("Payments depends on Redis and Kafka.", "Payments depends_on Redis; Payments depends_on Kafka"),
+    (
+        "Payments depends on Redis, Kafka, and PostgreSQL.",
+        "Payments depends_on Redis; Payments depends_on Kafka; Payments depends_on PostgreSQL",
+    ),
+    ("Billing and Checkout depend on Redis.", "Billing depends_on Redis; Checkout depends_on Redis"),
+    ("Ledger reads from Redis and writes to Kafka.", "Ledger reads_from Redis; Ledger writes_to Kafka"),
+    (
+        "Billing is owned by the Platform Team and depends on Redis.",
+        "Billing owned_by Platform Team; Billing depends_on Redis",
+    ),
+    # relative clauses, full and reduced, and apposition
+    ("Ledger, which depends on Redis, runs on Kubernetes.", "Ledger depends_on Redis; Ledger runs_on Kubernetes"),
+    (
+        "Ledger, owned by the Platform Team, runs on Kubernetes.",
+        "Ledger owned_by Platform Team; Ledger runs_on Kubernetes",
+    ),
+    (
+        "The token cache, backed by Redis, serves the Auth Service.",
+        "token cache backed_by Redis; token cache serves Auth Service",
+    ),
+    (
+        "Billing calls the Ledger API, which writes to PostgreSQL.",
+        "Billing calls Ledger API; Ledger API writes_to PostgreSQL",
+    ),
+    ("Ledger is a service that depends on Redis.", "Ledger depends_on Redis"),
+    ("Ledger, a service owned by the Platform Team, failed.", "Ledger owned_by Platform Team"),
+    ("Backed by Redis, the token cache survives restarts.", "token cache backed_by Redis"),
+    ("The database on which Billing depends is PostgreSQL.", ""),
+    # infinitives of use, verbs that keep their subject
+    ("Billing uses Redis to store sessions.", "Billing uses Redis"),
+    ("Billing continues to depend on Redis.", "Billing depends_on Redis"),
+    # adverbs and asides do not hide the verb
+    ("Billing still depends on Redis.", "Billing depends_on Redis"),
+    ("As of 2025, Billing depends heavily on Redis.", "Billing depends_on Redis"),
+    ("Because Billing depends on Redis, it fails over slowly.", "Billing depends_on Redis"),
+    # versions, names with inner words, code
+    ("api v1.2 depends on redis 7.0", "api v1.2 depends_on redis 7.0"),
+    ("The `token-cache` depends on `redis-main`.", "token-cache depends_on redis-main"),
+    ("**Billing** depends on [Redis](redis.md).", "Billing depends_on Redis"),
+    ("Billing depends on [[redis|Redis]].", "Billing depends_on Redis"),
+    # contrast keeps the half that is stated
+    ("Billing depends on Redis but not Kafka.", "Billing depends_on Redis"),
+    ("Billing uses Redis instead of Kafka.", "Billing uses Redis"),
+    ("Billing uses Redis rather than Kafka.", "Billing uses Redis"),
+    ("Billing does not use Kafka but depends on Redis.", "Billing depends_on Redis"),
+]
+NOT_STATED = [
+    "Billing no longer depends on Redis.",
+    "Billing does not depend on Redis.",
+    "Billing doesn't use Redis.",
+    "Billing never calls Redis.",
+    "Does Billing depend on Redis?",
+    "Why does Billing depend on Redis?",
+    "Billing depends on Redis?",
+    "Billing should depend on Redis.",
+    "Billing would call Redis.",
+    "Billing could use Redis.",
+    "Billing might depend on Redis.",
+    "Billing may write to Redis.",
+    "Billing must not call Redis.",
+    "Billing cannot reach Redis.",
+    "If Billing depended on Redis, we would know.",
+    "We asked whether Billing depends on Redis.",
+    "Unless Billing uses Redis, nothing breaks.",
+    "Billing works without calling Redis.",
+    "Billing used to depend on Redis.",
+    "Billing stopped using Redis.",
+    "Billing plans to use Redis.",
+    "We considered moving Billing to Redis.",
+    "Billing previously depended on Redis.",
+    "Neither Billing nor Checkout depends on Redis.",
+    "No part of Billing depends on Redis.",
+    "Billing is not owned by the Platform Team.",
+    "Billing is no longer backed by Redis.",
+    "Billing depended on Redis until 2024.",
+    "It is not true that Billing depends on Redis.",
+    "We doubt that Billing depends on Redis.",
+]
+
+
+def build_frames(texts: dict[str, str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """(text_units, documents): one unit a document, after its front matter."""
+    documents, units = [], []
+    for number, (path, text) in enumerate(texts.items()):
+        document = ids.document_id(path)
+        front = re.match(r"---\n.*?\n---\n", text, re.DOTALL)
+        start = front.end() if front else 0
+        documents.append(
+            {
+                "id": document,
+                "human_readable_id": number,
+                "title": PurePosixPath(path).stem,
+                "text": text,
+                "text_unit_ids": [],
+                "creation_date": "",
+                "raw_data": None,
+                "path": path,
+                "kind": "md",
+                "content_sha256": ids.content_sha256(text),
+                "n_tokens": 1,
+                "metadata": "{}",
+            }  # fmt: skip
+        )
+        if text[start:].strip():
+            units.append(unit_row(document, text, start, len(text), number))
+    return tables.TEXT_UNITS.from_rows(units), tables.DOCUMENTS.from_rows(documents)
+
+
+def unit_row(document: str, text: str, start: int, end: int, number: int) -> dict[str, object]:
+    return {
+        "id": ids.text_unit_id(document, text[start:end], number), "human_readable_id": number, "text": text[start:end],
+        "n_tokens": 1, "document_id": document, "entity_ids": [], "relationship_ids": [], "covariate_ids": [],
+        "start_char": start, "end_char": end, "heading_path": [],
+    }  # fmt: skip
+
+
+def extract(
+    texts: dict[str, str] | str, *, model: str = "auto", known: dict[str, str] | None = None, pairs: bool = False
+) -> Extraction:
+    text_units, documents = build_frames({"a.md": texts} if isinstance(texts, str) else texts)
+    return extract_mentions(
+        text_units, documents, model=model, known_names=known or {}, cooccurrence=pairs, processes=1, memo=None
+    )
+
+
+def triples(extraction: Extraction) -> list[tuple[str, str, str]]:
+    return extraction.relationship_mentions.select("subject", "predicate", "object").rows()
+
+
+def spelled(triple_rows: list[tuple[str, str, str]]) -> list[str]:
+    return sorted(" ".join(row) for row in triple_rows)
+
+
+@needs_spacy
+@pytest.mark.parametrize(("sentence", "expected"), STATED, ids=[sentence for sentence, _ in STATED])
+def test_relations_that_a_sentence_states(sentence: str, expected: str) -> None:
+    assert spelled(triples(extract(sentence))) == sorted(part for part in expected.split("; ") if part)
+
+
+@needs_spacy
+@pytest.mark.parametrize("sentence", NOT_STATED)
+def test_what_is_denied_asked_or_supposed_is_no_relation(sentence: str) -> None:
+    assert triples(extract(sentence)) == []
+
+
+@pytest.mark.parametrize("sentence", [s for s in NOT_STATED])
+def test_lite_rules_take_no_denied_relation_either(sentence: str) -> None:
+    assert triples(extract(sentence, model="lite", known={"Billing": "service", "Redis": "database"})) == []

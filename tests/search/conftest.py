@@ -1,0 +1,154 @@
+"""A small published index from documents and the facts they state, written through the store, for the search rooms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from graphrag import ids, store, tables
+from graphrag.index.communities import build_communities
+from graphrag.index.embeddings import build_embeddings
+from graphrag.index.reports import build_extractive_reports
+from graphrag.names import name_key
+
+Fact = tuple[str, str, str, str]  # path, source, predicate, target
+R8_DOCUMENTS = {
+    "c1.md": "The login flow depends on the Auth Service.",
+    "c2.md": "The Auth Service depends on the token cache.",
+    "c3.md": "The token cache is backed by Redis.",
+    "c4.md": "The auth service depends on the User DB.",
+    "c5.md": "The user database runs on Postgres.",
+    "c6.md": "The payment service | the one behind checkout | depends on Stripe.",
+    "c7.md": "The billing team owns the payment service.",
+    "c8.md": "Lunch is served in the Harbour Room at noon.",
+}
+R8_FACTS: list[Fact] = [
+    ("c1.md", "login flow", "depends_on", "Auth Service"),
+    ("c2.md", "Auth Service", "depends_on", "token cache"),
+    ("c3.md", "token cache", "backed_by", "Redis"),
+    ("c4.md", "Auth Service", "depends_on", "User DB"),
+    ("c5.md", "User DB", "runs_on", "Postgres"),
+    ("c6.md", "payment service", "depends_on", "Stripe"),
+    ("c7.md", "billing team", "owns", "payment service"),
+]
+R8_ALIASES = {"User DB": ["user database"], "Auth Service": ["AuthService"], "Postgres": ["PostgreSQL"]}
+
+
+def _documents(texts: dict[str, str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    documents, units = [], []
+    for number, (path, text) in enumerate(sorted(texts.items())):
+        document = ids.document_id(path)
+        unit = ids.text_unit_id(document, text, 0)
+        documents.append({
+            "id": document, "human_readable_id": number, "title": path.split(".")[0], "text": text, "path": path,
+            "text_unit_ids": [unit], "creation_date": "", "kind": "md", "content_sha256": ids.content_sha256(text),
+            "n_tokens": len(text) // 4, "metadata": "{}",
+        })  # fmt: skip
+        units.append({
+            "id": unit, "human_readable_id": number, "text": text, "n_tokens": len(text) // 4, "document_id": document,
+            "entity_ids": [], "relationship_ids": [], "covariate_ids": [], "start_char": 0, "end_char": len(text),
+            "heading_path": [],
+        })  # fmt: skip
+    return tables.DOCUMENTS.from_rows(documents), tables.TEXT_UNITS.from_rows(units)
+
+
+def _graph(
+    facts: Sequence[Fact], units: pl.DataFrame, documents: pl.DataFrame, aliases: dict[str, list[str]]
+) -> dict[str, pl.DataFrame]:
+    unit_of = dict(documents.join(units, left_on="id", right_on="document_id").select("path", "id_right").iter_rows())
+    titles = sorted({end for fact in facts for end in (fact[1], fact[3])})
+    entity = {title: ids.entity_id(name_key(title)) for title in titles}
+    neighbours = {t: {f[1] if f[3] == t else f[3] for f in facts if t in (f[1], f[3])} for t in titles}
+    entities = [
+        {
+            "id": entity[title], "human_readable_id": number, "title": title, "type": "unknown",
+            "description": f"{title} as described.", "frequency": 1, "degree": len(neighbours[title]),
+            "text_unit_ids": sorted({unit_of[f[0]] for f in facts if title in (f[1], f[3])}),
+            "aliases": aliases.get(title, []), "n_documents": 1, "pagerank": round(1 / len(titles), 9),
+            "is_hub": len(neighbours[title]) > 15,
+        }
+        for number, title in enumerate(titles)
+    ]  # fmt: skip
+    relationships, evidence = {}, []
+    for path, source, predicate, target in facts:
+        text = documents.filter(pl.col("path") == path)["text"].item()
+        relationship = ids.relationship_id(entity[source], predicate, entity[target])
+        relationships[relationship] = {
+            "id": relationship, "human_readable_id": len(relationships) + 1, "source": source, "target": target,
+            "description": "", "weight": 1.0, "combined_degree": len(neighbours[source]) + len(neighbours[target]),
+            "text_unit_ids": [unit_of[path]], "source_id": entity[source], "target_id": entity[target],
+            "predicate": predicate, "n_documents": 1, "origin": "extracted",
+        }  # fmt: skip
+        evidence.append({
+            "id": ids.row_id("evidence", relationship, path), "relationship_id": relationship,
+            "text_unit_id": unit_of[path], "document_id": ids.document_id(path), "start_char": 0,
+            "end_char": len(text), "quote": text, "subject_surface": source, "predicate_surface": predicate,
+            "object_surface": target, "description": "", "is_verified": True,
+        })  # fmt: skip
+    return {
+        "entities": tables.ENTITIES.from_rows(entities),
+        "relationships": tables.RELATIONSHIPS.from_rows(list(relationships.values())),
+        "evidence": tables.EVIDENCE.from_rows(evidence),
+    }
+
+
+MakeIndex = Callable[..., store.Index]
+
+
+@pytest.fixture(scope="session")
+def make_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MakeIndex]:
+    """make_index(texts by path, facts, aliases=..., model=..., without=tables to leave empty) -> open Index."""
+    opened: list[store.Index] = []
+
+    def make(
+        texts: dict[str, str],
+        facts: Sequence[Fact],
+        *,
+        aliases: dict[str, list[str]] | None = None,
+        model: str = "none",
+        without: Sequence[str] = (),
+    ) -> store.Index:
+        documents, units = _documents(texts)
+        frames = {"documents": documents, "text_units": units, **_graph(facts, units, documents, aliases or {})}
+        frames["communities"] = build_communities(
+            frames["entities"], frames["relationships"], frames["evidence"], documents,
+            max_community_size=10, resolution=1.0, seed=42, cooccurrence_weight=0.2,
+        ).communities  # fmt: skip
+        frames["community_reports"] = build_extractive_reports(
+            frames["communities"], frames["entities"], frames["relationships"], frames["evidence"], units, documents,
+        ).community_reports  # fmt: skip
+        frames["embeddings"] = build_embeddings(
+            frames["entities"], frames["relationships"], units, frames["community_reports"],
+            model=model, processes=1, memo=None,
+        ).embeddings  # fmt: skip
+        for name in without:
+            frames[name] = tables.TABLES[name].empty()
+        output: Path = tmp_path_factory.mktemp("output")
+        store.write_run(output, "20260101T000000-000000", frames, manifest={})
+        store.publish_run(output, "20260101T000000-000000")
+        opened.append(store.open_index(output))
+        return opened[-1]
+
+    yield make
+    for index in opened:
+        index.close()
+
+
+@pytest.fixture(scope="session")
+def make_r8(make_index: MakeIndex) -> MakeIndex:
+    """make_r8(model=..., without=...): services and what they depend on, their owners, and one note about lunch."""
+    return lambda **knobs: make_index(R8_DOCUMENTS, R8_FACTS, aliases=R8_ALIASES, **knobs)
+
+
+@pytest.fixture(scope="session")
+def r8(make_r8: MakeIndex) -> store.Index:
+    """With MiniLM vectors."""
+    return make_r8(model="embedded")
+
+
+@pytest.fixture(scope="session")
+def r8_texts() -> dict[str, str]:
+    return R8_DOCUMENTS

@@ -1,0 +1,81 @@
+"""Macros give what a walk over the relationships gives; views agree with the tables they sum up."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from graphrag import store
+from graphrag.tables import TABLES
+
+Frames = dict[str, pl.DataFrame]
+N_NODES = 24
+
+
+@pytest.fixture(scope="module")
+def edges() -> list[tuple[str, str]]:
+    draw = random.Random(7)
+    nodes = [f"Node {i}" for i in range(N_NODES)]
+    pairs = {(draw.choice(nodes), draw.choice(nodes)) for _ in range(36)}
+    return sorted({(a, b) for a, b in pairs if a != b} | {("Node 0", "Node 1"), ("Node 1", "Node 0")})
+
+
+@pytest.fixture(scope="module")
+def graph_index(tmp_path_factory: pytest.TempPathFactory, frames: Frames, edges: list[tuple[str, str]]) -> store.Index:
+    entity, relationship = frames["entities"].row(0, named=True), frames["relationships"].row(0, named=True)
+    entities = [{**entity, "id": f"Node {i}", "title": f"Node {i}", "aliases": []} for i in range(N_NODES)]
+    relationships = [
+        {**relationship, "id": f"{a}-{b}", "source": a, "target": b, "source_id": a, "target_id": b} for a, b in edges
+    ]
+    rows = {"entities": entities, "relationships": relationships}
+    folder = tmp_path_factory.mktemp("graph")
+    store.write_run(folder, "r1", {name: TABLES[name].from_rows(rows[name]) for name in rows}, manifest={})
+    store.publish_run(folder, "r1")
+    return store.open_index(folder)
+
+
+@pytest.mark.parametrize("direction", ["out", "in", "both"])
+@pytest.mark.parametrize("hops", [1, 2, 6])
+def test_neighborhood_is_the_breadth_first_walk(
+    graph_index: store.Index, edges: list[tuple[str, str]], direction: str, hops: int
+) -> None:
+    forward, backward = direction in ("out", "both"), direction in ("in", "both")
+    for start in range(N_NODES):
+        hop_of = {f"Node {start}": 0}
+        for hop in range(1, hops + 1):
+            for a, b in edges:
+                if forward and hop_of.get(a) == hop - 1:
+                    hop_of.setdefault(b, hop)
+                if backward and hop_of.get(b) == hop - 1:
+                    hop_of.setdefault(a, hop)
+        found = graph_index.frame("select title, hop from neighborhood(?, ?, ?)", [f"node_{start}", hops, direction])
+        assert dict(found.rows()) == hop_of
+
+
+def test_a_title_wins_over_another_entitys_alias(tmp_path: Path, frames: Frames) -> None:
+    entity = frames["entities"].row(0, named=True)
+    rows = [
+        {**entity, "id": "1", "title": "Apollo", "aliases": ["Mercury"], "degree": 99},
+        {**entity, "id": "2", "title": "Mercury", "aliases": [], "degree": 1},
+        {**entity, "id": "3", "title": "Zeus", "aliases": ["Jupiter"], "degree": 5},
+        {**entity, "id": "4", "title": "Hera", "aliases": ["Jupiter"], "degree": 9},
+    ]
+    store.write_run(tmp_path, "r1", {"entities": TABLES["entities"].from_rows(rows)}, manifest={})
+    store.publish_run(tmp_path, "r1")
+    with store.open_index(tmp_path) as index:
+        assert index.frame("select resolve_entity('mercury')").item() == "Mercury"
+        assert index.frame("select resolve_entity('JUPITER')").item() == "Hera"
+
+
+@pytest.mark.parametrize(
+    ("view", "table"),
+    [("top_entities", "entities"), ("relationship_evidence", "evidence"), ("document_overview", "documents"),
+     ("community_overview", "communities"), ("duplicate_suspects", "alias_candidates")],
+)  # fmt: skip
+def test_views_neither_lose_nor_repeat_rows(tmp_path: Path, frames: Frames, view: str, table: str) -> None:
+    store.write_run(tmp_path, "r1", frames, manifest={})
+    store.publish_run(tmp_path, "r1")
+    assert store.run_sql(tmp_path, f"select count(*) from {view}").item() == frames[table].height
