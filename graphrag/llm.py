@@ -18,7 +18,7 @@ from typing import Any
 
 from graphrag.attempts import Attempts
 from graphrag.budget import Budget
-from graphrag.chat import ROLES, ChatRequest, Completion, Role
+from graphrag.chat import ROLES, ChatRequest, Completion
 from graphrag.errors import Unauthorized
 from graphrag.limiter import Limiter
 from graphrag.llm_calls import CallLedger
@@ -49,7 +49,7 @@ class LiteLlm(Llm):
         self,
         model: str,
         *,
-        role_models: Mapping[Role, str] | None = None,
+        role_models: Mapping[str, str] | None = None,
         api_base: str = "",
         api_key_env: str = "",
         embedding_model: str = "",
@@ -72,7 +72,7 @@ class LiteLlm(Llm):
         model has no price.
         """
         if api_key_env and not os.environ.get(api_key_env):
-            raise Unauthorized(f"No key in {api_key_env} (llm.api_key_env). Export it, or leave that setting empty.")
+            raise Unauthorized("The variable that llm.api_key_env names is not set. Export it with the key.")
         models = {role: (role_models or {}).get(role) or model for role in ROLES}
         named = sorted({*models.values(), *([embedding_model] if embedding_model else [])})
         super().__init__(

@@ -72,9 +72,10 @@ class CallLedger:
                 .cast(pl.Int64)
                 .alias("failed"),
                 pl.col("prompt_tokens", "completion_tokens").sum(),
-                pl.when(pl.col("cost_usd").is_null().any()).then(None).otherwise(pl.col("cost_usd").sum()).alias(
-                    "cost_usd"
-                ),
+                pl.when(pl.col("cost_usd").is_null().any())
+                .then(None)
+                .otherwise(pl.col("cost_usd").sum())
+                .alias("cost_usd"),
             )
             .sort("stage", "model")
         )

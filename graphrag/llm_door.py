@@ -253,9 +253,7 @@ class Llm:
         price = self._prices.get(model)
         n_tokens = sum(map(_estimate_tokens, texts))
         async with self.budget.reserve(price.cost(n_tokens, 0) if price else 0.0, n_tokens) as reservation:
-            call = await self._attempts.call(
-                lambda: self._provider.embed(model, texts), key=key, tokens=n_tokens
-            )
+            call = await self._attempts.call(lambda: self._provider.embed(model, texts), key=key, tokens=n_tokens)
             fault = call.outcome if isinstance(call.outcome, Fault) else None
             raw = call.outcome if isinstance(call.outcome, RawVectors) else RawVectors(())
             is_estimated = fault is None and raw.prompt_tokens <= 0

@@ -75,7 +75,7 @@ def _entry(model: str) -> Mapping[str, Any] | None:
 @lru_cache(maxsize=1)
 def _price_list() -> Mapping[str, Mapping[str, Any]]:
     spec = find_spec("litellm")
-    for location in (spec.submodule_search_locations if spec and spec.submodule_search_locations else ()):
+    for location in spec.submodule_search_locations if spec and spec.submodule_search_locations else ():
         path = Path(location) / PRICE_FILE
         if path.is_file():
             entries: Mapping[str, Mapping[str, Any]] = orjson.loads(path.read_bytes())

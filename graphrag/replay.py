@@ -48,8 +48,9 @@ class _ScriptedResponse:
 
 
 class ScriptedLlm(Llm):
-    """A model that is a function of the request: text, a Completion, or an awaitable of one; it may raise ScriptedFault,
-    TimeoutError or OSError. `requests` holds what reached it, in order. Waits between attempts are a millisecond."""
+    """A model that is a function of the request: text, a Completion, or an awaitable of one; it may raise
+    ScriptedFault, TimeoutError or OSError. `requests` holds what reached it, in order; waits between attempts last a
+    millisecond."""
 
     def __init__(
         self,
@@ -136,9 +137,7 @@ class ReplayLlm(Llm):
         self, path: Path, *, model: str = "replay", memo: Memo | None = None, ledger: CallLedger | None = None
     ) -> None:
         """Raises InputError if the file is absent or is no recording."""
-        super().__init__(
-            _ReplayProvider(path), models=dict.fromkeys(ROLES, model), memo=memo, ledger=ledger
-        )
+        super().__init__(_ReplayProvider(path), models=dict.fromkeys(ROLES, model), memo=memo, ledger=ledger)
 
 
 class _ReplayProvider(Provider):
