@@ -5,7 +5,7 @@ the tuples of microsoft/graphrag and its kin (`("entity"<|>A<|>T<|>d)##`, `entit
 Around them may stand code fences, headings, list markers, prose and thinking blocks. Prose is counted; a bullet,
 a table row, or a line with delimiters that is no record is handed on as rejected, with its text.
 
-Does not: say what the fields mean (replies.py).
+Does not: say what the fields mean (graph.py, claims.py).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from graphrag.loose_json import (
+from graphrag.replies.loose_json import (
     CLAIM_TAGS,
     ENTITY_TAGS,
     MAX_DEPTH,

@@ -5,7 +5,7 @@ commas, comments, a wrong or missing closing bracket, line ends inside strings, 
 Numbers come back as the text that stood there ("3.10" stays "3.10"); what they mean is for the reader of the field.
 Nesting deeper than MAX_DEPTH is read over and left out.
 
-Does not: decide what a value means (reply_records.py, json_replies.py), or raise.
+Does not: decide what a value means (records.py, objects.py), or raise.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ Json: TypeAlias = "bool | str | list[Json] | dict[str, Json] | None"
 MAX_DEPTH = 32
 MAX_RESCANS = 100  # strings of one value that may be closed by the second-best rule: keeps hostile input linear
 RESCAN_WINDOW = 20_000
+STRICT_WINDOW = 8_000
 
 ENTITY_TAGS = ("entity", "entities", "ent", "node", "e")
 RELATION_TAGS = ("relationship", "relationships", "relation", "rel", "edge", "triple", "r")
@@ -73,18 +74,19 @@ def drop_surrogates(text: str) -> str:
 
 def _read_strict(text: str, start: int) -> LooseValue | None:
     """The fast way, for a value that is correct JSON."""
+    window = text[start : start + STRICT_WINDOW]  # an error message counts the lines before it: keep them few
     try:
-        value, end = _STRICT.raw_decode(text, start)
+        value, length = _STRICT.raw_decode(window)
     except (ValueError, RecursionError):
         return None
-    return None if _is_too_deep(text, start, end) else LooseValue(value, end, [])
+    return None if _is_too_deep(window, length) else LooseValue(value, start + length, [])
 
 
-def _is_too_deep(text: str, start: int, end: int) -> bool:
-    if text.count("[", start, end) + text.count("{", start, end) <= MAX_DEPTH:
+def _is_too_deep(text: str, end: int) -> bool:
+    if text.count("[", 0, end) + text.count("{", 0, end) <= MAX_DEPTH:
         return False
     depth = deepest = 0
-    for bracket in _BRACKETS.finditer(text, start, end):
+    for bracket in _BRACKETS.finditer(text, 0, end):
         depth += 1 if bracket[0] in "[{" else -1
         deepest = max(deepest, depth)
     return deepest > MAX_DEPTH

@@ -1,6 +1,6 @@
 """Read replies that were asked for as JSON: reports, points, ratings, verdicts; and descriptions, asked for as text.
 
-Total like replies.py: each function gives a result for any text; `problem` is empty, or why the reply is of no use
+Total like graph.py: each function gives a result for any text; `problem` is empty, or why the reply is of no use
 (empty_reply, refusal or unreadable_reply). Accepted: code fences, prose around, trailing and missing commas, comments,
 single quotes, several objects (the first of the right shape counts), numbers as text, a cut end.
 
@@ -13,9 +13,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from graphrag.loose_json import MAX_DEPTH, Json, drop_surrogates, read_value
-from graphrag.replies import clean_text, is_refusal, parse_number
-from graphrag.reply_records import drop_thoughts
+from graphrag.replies.fields import clean_text, parse_number
+from graphrag.replies.loose_json import MAX_DEPTH, Json, drop_surrogates, read_value
+from graphrag.replies.problems import is_refusal
+from graphrag.replies.records import drop_thoughts
 
 MAX_TEXT = 100_000  # characters of one field of a report or of a description
 MAX_RATING = 10.0
