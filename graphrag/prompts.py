@@ -18,7 +18,7 @@ import string
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypedDict
+from typing import Literal, NamedTuple
 
 from graphrag.errors import PromptError, did_you_mean
 from graphrag.ids import content_sha256
@@ -31,7 +31,7 @@ _PLACEHOLDER = re.compile(rf"\{{({_NAME})\}}")
 _PLACEHOLDER_OR_DOUBLED = re.compile(rf"(?P<open>\{{\{{)|(?P<close>\}}\}})|\{{({_NAME})\}}")
 
 
-class Message(TypedDict):
+class Message(NamedTuple):
     role: Literal["system", "user", "assistant"]
     content: str
 
@@ -57,6 +57,7 @@ class PromptKind:
 PROMPTS: dict[str, PromptKind] = {
     "extract_graph": PromptKind(("input_text",), ("entity_types",), ("input_text",), DELIMITERS),
     "continue_extraction": PromptKind((), ("entity_types",), (), DELIMITERS),
+    "repair_reply": PromptKind(),
     "extract_claims": PromptKind(
         ("input_text",), ("entity_specs", "claim_description"), ("input_text",), DELIMITERS
     ),
@@ -99,7 +100,7 @@ class Prompt:
     is_format_style: bool
     warnings: tuple[str, ...]
 
-    def render(self, values: Mapping[str, str]) -> list[Message]:
+    def render(self, values: Mapping[str, str]) -> tuple[Message, ...]:
         """The messages, with every placeholder filled. PromptError where a placeholder of the file gets no value.
 
         A `question` for which the file has no placeholder becomes a user message of its own, as in the reference.
@@ -114,12 +115,12 @@ class Prompt:
             raise PromptError(f"{self.path}: no value for {{{missing[0]}}}.")
         messages: list[Message] = []
         if self.system:
-            messages.append({"role": "system", "content": self._fill(self.system, filled)})
+            messages.append(Message("system", self._fill(self.system, filled)))
         if self.user:
-            messages.append({"role": "user", "content": self._fill(self.user, filled)})
+            messages.append(Message("user", self._fill(self.user, filled)))
         if "question" in values and "question" not in used:
-            messages.append({"role": "user", "content": values["question"]})
-        return messages
+            messages.append(Message("user", values["question"]))
+        return tuple(messages)
 
     def _fill(self, template: str, values: Mapping[str, str]) -> str:
         known = PROMPTS[self.name].known

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from graphrag.errors import PromptError
 from graphrag.prompts import (
     PROMPTS,
+    Message,
     check_prompt,
     fence,
     find_placeholders,
@@ -42,13 +43,13 @@ def test_packaged_prompts_are_whole(name: str) -> None:
     assert not prompt.is_format_style
     values = {placeholder: f"value of {placeholder}" for placeholder in PROMPTS[name].known}
     messages = prompt.render(values)
-    text = "\n".join(message["content"] for message in messages)
+    text = "\n".join(message.content for message in messages)
     assert not [p for p in find_placeholders(text) if p in PROMPTS[name].known]
     for placeholder in PROMPTS[name].required:
-        assert f"value of {placeholder}" in messages[-1]["content"]
+        assert f"value of {placeholder}" in messages[-1].content
     if PROMPTS[name].data:
-        assert [message["role"] for message in messages] == ["system", "user"]
-        assert not any(f"value of {placeholder}" in messages[0]["content"] for placeholder in PROMPTS[name].data)
+        assert [message.role for message in messages] == ["system", "user"]
+        assert not any(f"value of {placeholder}" in messages[0].content for placeholder in PROMPTS[name].data)
 
 
 def test_every_packaged_file_is_a_known_prompt() -> None:
@@ -80,11 +81,11 @@ def test_the_users_file_wins_and_the_references_names_are_found(tmp_path: Path) 
 def test_reference_style_is_filled() -> None:
     prompt = check_prompt("extract_graph", REFERENCE_STYLE, path="prompts/extract_graph.txt")
     [message] = prompt.render({"input_text": "Redis {entity_types} {{x}}", "entity_types": "service"})
-    assert message["role"] == "user"
-    assert '("entity"<|>name<|>type<|>description)##' in message["content"]
-    assert "end with <|COMPLETE|>" in message["content"]
-    assert 'such as {"name": 1}' in message["content"]
-    assert "Redis {entity_types} {{x}}" in message["content"]
+    assert message.role == "user"
+    assert '("entity"<|>name<|>type<|>description)##' in message.content
+    assert "end with <|COMPLETE|>" in message.content
+    assert 'such as {"name": 1}' in message.content
+    assert "Redis {entity_types} {{x}}" in message.content
     assert prompt.warnings == ()
 
 
@@ -96,7 +97,7 @@ def test_reference_style_is_filled() -> None:
 def test_literal_braces_stand_as_they_are(text: str) -> None:
     prompt = check_prompt("extract_graph", text, path="p.md")
     [message] = prompt.render({"input_text": "X"})
-    assert message["content"] == text.replace("{input_text}", fence("X"))
+    assert message.content == text.replace("{input_text}", fence("X"))
 
 
 def test_messages() -> None:
@@ -137,7 +138,7 @@ def test_byte_order_mark_and_line_ends(tmp_path: Path) -> None:
 def test_a_question_without_placeholder_is_a_message_of_its_own() -> None:
     prompt = check_prompt("local_search", "Answer from {context_data} as {response_type}.", path="p.txt")
     messages = prompt.render({"context_data": "rows", "response_type": "list", "question": "Who?"})
-    assert messages[-1] == {"role": "user", "content": "Who?"}
+    assert messages[-1] == Message("user", "Who?")
 
 
 @given(st.text())
@@ -145,7 +146,7 @@ def test_text_of_a_document_stays_inside_its_fence(text: str) -> None:
     prompt = load_prompt("extract_graph")
     _, user = prompt.render({"input_text": text, "entity_types": "any"})
     first, last = fence(text).split("\n")[0], fence(text).split("\n")[-1]
-    assert user["content"] == fence(text)
+    assert user.content == fence(text)
     assert first.removeprefix("<<<") == last.removesuffix(">>>")
     assert last.removesuffix(">>>") not in text
 

@@ -20,7 +20,7 @@ from graphrag.replies.fields import (
     pick,
 )
 from graphrag.replies.loose_json import Json
-from graphrag.replies.problems import Unreadable, find_problem, is_truncated
+from graphrag.replies.problems import Unreadable, count_unreadable, find_problem, is_truncated
 from graphrag.replies.records import CLAIM, OBJECT_END_KEYS, SENTENCE_KEYS, SUBJECT_KEYS, Record, read_records
 
 
@@ -50,7 +50,7 @@ class ClaimsReply(NamedTuple):
 
     @property
     def should_ask_again(self) -> bool:
-        return bool(self.problem) or len(self.unreadable) > self.n_records
+        return bool(self.problem) or count_unreadable(self.unreadable) > self.n_records
 
 
 def parse_claims_reply(

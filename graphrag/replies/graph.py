@@ -9,7 +9,7 @@ Does not: find the records in the text (records.py), make ids or offsets, or ask
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from graphrag.replies.fields import (
@@ -30,7 +30,7 @@ from graphrag.replies.fields import (
     pick,
 )
 from graphrag.replies.loose_json import Json
-from graphrag.replies.problems import Unreadable, find_problem, is_truncated
+from graphrag.replies.problems import Unreadable, count_unreadable, find_problem, is_truncated
 from graphrag.replies.records import (
     ENTITY,
     NAME_KEYS,
@@ -96,7 +96,8 @@ class GraphReply(NamedTuple):
 
     @property
     def should_ask_again(self) -> bool:
-        return bool(self.problem) or len(self.unreadable) > self.n_records
+        """The reply is of no use, or over half of its lines are unreadable. (A cut reply is continued instead.)"""
+        return bool(self.problem) or count_unreadable(self.unreadable) > self.n_records
 
 
 def parse_graph_reply(
@@ -107,53 +108,98 @@ def parse_graph_reply(
     types: Collection[str] = (),
     is_cut: bool = False,
 ) -> GraphReply:
-    """Entities and relations of a reply to the extraction prompt or to a gleaning turn.
+    """Entities and relations of a reply to the extraction prompt.
 
     text: the text unit; names that do not stand in it are kept and marked. n_sentences: sentence numbers above it are
     dropped. types: entity types asked for, beside the common ones. is_cut: the provider said finish_reason=length.
     """
-    found = read_records(reply or "")
-    known_types = COMMON_TYPES | {entity_type.casefold() for entity_type in types}
-    unreadable = [Unreadable("unreadable_record", raw) for raw in found.rejected]
-    entities = _Entities()
-    relations: dict[Relation, None] = {}
-    n_records = n_duplicates = n_extra = 0
-    closes_tuples = any(record.form == "tuple" and record.is_closed for record in found.records)
-    for record in found.records:
-        if is_truncated(record, is_cut=is_cut, closes_tuples=closes_tuples):
-            unreadable.append(Unreadable("truncated", record.raw))
-            continue
-        item, n_more = _interpret(record, known_types, n_sentences)
-        if isinstance(item, Unreadable):
-            unreadable.append(item)
-            continue
-        n_records += 1
-        n_extra += n_more
-        if isinstance(item, Entity):
-            n_duplicates += not entities.add(item.name, item.type, item.descriptions[0])
-        else:
-            n_duplicates += item in relations
-            relations.setdefault(item)
-    n_declared = len(entities.first_type)
-    placed = _name_ends(entities, relations)
+    return parse_graph_replies([reply], text=text, n_sentences=n_sentences, types=types, are_cut=[is_cut])
+
+
+def parse_graph_replies(
+    replies: Sequence[str | None],
+    *,
+    text: str | None = None,
+    n_sentences: int | None = None,
+    types: Collection[str] = (),
+    are_cut: Sequence[bool] = (),
+) -> GraphReply:
+    """The same for a reply and the turns after it (continuation of a cut reply, gleaning), as one.
+
+    A record that two turns give counts once; the half line at the end of a cut turn is none of the unreadable lines
+    where the next turn goes on; `is_truncated` is about the last turn. The whole has a problem if every turn has one.
+    """
+    gathered = _Gathered(COMMON_TYPES | {entity_type.casefold() for entity_type in types}, n_sentences)
+    for turn, reply in enumerate(replies):
+        gathered.read(reply or "", is_cut=turn < len(are_cut) and are_cut[turn])
+    n_declared = len(gathered.entities.first_type)
+    placed = _name_ends(gathered.entities, gathered.relations)
     in_text = TextNames(text)
     listed = [
         Entity(name, entity_type, tuple(descriptions), in_text.holds(name))
-        for (name, entity_type), descriptions in entities.descriptions.items()
+        for (name, entity_type), descriptions in gathered.entities.descriptions.items()
     ]
     return GraphReply(
         listed,
         [r._replace(is_in_text=in_text.holds(r.subject) and in_text.holds(r.object)) for r in placed],
-        unreadable,
-        find_problem(reply, found, has_lines=bool(found.records or unreadable)),
-        is_cut or found.is_in_thought or any(line.reason == "truncated" for line in unreadable),
-        n_records,
-        len(entities.first_type) - n_declared,
-        n_duplicates,
-        n_extra,
+        gathered.unreadable,
+        "" if "" in gathered.problems else next(iter(gathered.problems), "empty_reply"),
+        gathered.is_truncated,
+        gathered.n_records,
+        len(gathered.entities.first_type) - n_declared,
+        gathered.n_duplicates + len(gathered.relations) - len(placed),
+        gathered.n_extra_fields,
         len({entity.name for entity in listed if not entity.is_in_text}),
-        len(found.prose),
+        gathered.n_prose_lines,
     )
+
+
+class _Gathered:
+    """What was read so far of the turns of one text unit."""
+
+    def __init__(self, known_types: Collection[str], n_sentences: int | None) -> None:
+        self.known_types = known_types
+        self.n_sentences = n_sentences
+        self.entities = _Entities()
+        self.relations: dict[Relation, None] = {}
+        self.unreadable: list[Unreadable] = []
+        self.problems: list[str] = []
+        self.half_line: Unreadable | None = None
+        self.is_truncated = False
+        self.n_records = self.n_duplicates = self.n_extra_fields = self.n_prose_lines = 0
+
+    def read(self, reply: str, *, is_cut: bool) -> None:
+        found = read_records(reply)
+        before = self.n_records
+        unreadable = [Unreadable("unreadable_record", raw) for raw in found.rejected]
+        closes_tuples = any(record.form == "tuple" and record.is_closed for record in found.records)
+        for record in found.records:
+            if is_truncated(record, is_cut=is_cut, closes_tuples=closes_tuples):
+                unreadable.append(Unreadable("truncated", record.raw))
+            elif isinstance(item := self._interpret(record), Unreadable):
+                unreadable.append(item)
+            else:
+                self._add(item)
+        if self.half_line is not None and self.n_records > before:
+            self.unreadable.remove(self.half_line)
+        self.unreadable += unreadable
+        self.half_line = unreadable[-1] if unreadable and unreadable[-1].reason == "truncated" else None
+        self.problems.append(find_problem(reply, found, has_lines=bool(found.records or unreadable)))
+        self.is_truncated = is_cut or found.is_in_thought or any(line.reason == "truncated" for line in unreadable)
+        self.n_prose_lines += len(found.prose)
+
+    def _interpret(self, record: Record) -> Entity | Relation | Unreadable:
+        item, n_extra = _interpret(record, self.known_types, self.n_sentences)
+        self.n_extra_fields += n_extra
+        return item
+
+    def _add(self, item: Entity | Relation) -> None:
+        self.n_records += 1
+        if isinstance(item, Entity):
+            self.n_duplicates += not self.entities.add(item.name, item.type, item.descriptions[0])
+        else:
+            self.n_duplicates += item in self.relations
+            self.relations.setdefault(item)
 
 
 # From fields to records

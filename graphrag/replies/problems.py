@@ -19,6 +19,11 @@ class Unreadable(NamedTuple):
     raw: str
 
 
+def count_unreadable(lines: list[Unreadable]) -> int:
+    """Lines that could not be read; those that could, and were not kept, do not count."""
+    return sum(line.reason == "unreadable_record" for line in lines)
+
+
 def is_truncated(record: Record, *, is_cut: bool, closes_tuples: bool) -> bool:
     """Whether the end of an open record is missing, rather than only its closing bracket."""
     if not record.is_open:

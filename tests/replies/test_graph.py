@@ -21,7 +21,7 @@ from graphrag.replies.fields import (
     parse_sentences,
     parse_strength,
 )
-from graphrag.replies.graph import GraphReply, parse_graph_reply
+from graphrag.replies.graph import GraphReply, parse_graph_replies, parse_graph_reply
 
 REDIS = ("Redis", "service", "Cache")
 AUTH = ("Auth", "depends_on", "Redis", "x", 7.0, (2,))
@@ -238,6 +238,25 @@ def test_b7_three_whole_lines_and_a_half() -> None:
     assert [line.reason for line in parsed.unreadable] == ["truncated"]
     assert parsed.is_truncated
     assert not parsed.should_ask_again
+
+
+def test_b7_the_continuation_makes_it_whole() -> None:
+    first = '["E","A","t","d"]\n["R","A","uses","B","d",1,[1]]\n["E","B","t","ha'
+    rest = '["R","A","uses","B","d",1,[1]]\n["E","B","t","half"]'
+    parsed = parse_graph_replies([first, rest], are_cut=[True, False])
+    assert [entity[:3] for entity in parsed.entities] == [("A", "t", ("d",)), ("B", "t", ("half",))]
+    assert len(parsed.relations) == 1
+    assert (parsed.unreadable, parsed.is_truncated, parsed.n_duplicates) == ([], False, 1)
+    silent = parse_graph_replies([first, ""], are_cut=[True])
+    assert [line.reason for line in silent.unreadable] == ["truncated"]
+    assert (silent.problem, silent.is_truncated) == ("", False)
+
+
+def test_vector_19_gleaning_turns_add_up() -> None:
+    parsed = parse_graph_replies([TWO_LINES, '["E","Auth","service","d"]', "NONE", "I'm sorry."])
+    assert [(entity.name, entity.type) for entity in parsed.entities] == [("Redis", "service"), ("Auth", "service")]
+    assert (parsed.n_implied_entities, parsed.problem) == (0, "")
+    assert parse_graph_replies([]).problem == "empty_reply"
 
 
 def test_a_reply_cut_between_two_lines_is_truncated() -> None:
