@@ -23,7 +23,14 @@ ROLES: tuple[Role, ...] = get_args(Role)
 Status = Literal["ok", "truncated", "unreadable_reply", "empty_reply", "refusal", "too_long", "timeout", "unavailable"]
 GOOD: tuple[Status, ...] = ("ok", "truncated")
 
+MEMO_KIND = "llm"
+UNKNOWN_MAX_REPLY = 4096  # tokens that a reply is taken to have at most when nobody bounded it
 MAX_QUOTED_CHARACTERS = 4000  # of a bad reply, when it is shown to the model again
+
+
+def models_of_roles(model: str, overrides: Mapping[str, str]) -> dict[Role, str]:
+    """The model of each role: its own where one is named, else the common one."""
+    return {role: overrides.get(role) or model for role in ROLES}
 
 
 def accept_any(_text: str) -> bool:

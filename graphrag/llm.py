@@ -18,7 +18,7 @@ from typing import Any
 
 from graphrag.attempts import Attempts
 from graphrag.budget import Budget
-from graphrag.chat import ROLES, ChatRequest, Completion
+from graphrag.chat import ChatRequest, Completion, models_of_roles
 from graphrag.errors import Unauthorized
 from graphrag.limiter import Limiter
 from graphrag.llm_calls import CallLedger
@@ -73,7 +73,7 @@ class LiteLlm(Llm):
         """
         if api_key_env and not os.environ.get(api_key_env):
             raise Unauthorized("The variable that llm.api_key_env names is not set. Export it with the key.")
-        models = {role: (role_models or {}).get(role) or model for role in ROLES}
+        models = models_of_roles(model, role_models or {})
         named = sorted({*models.values(), *([embedding_model] if embedding_model else [])})
         super().__init__(
             _LiteLlmProvider(
@@ -161,7 +161,7 @@ class _LiteLlmProvider(Provider):
     async def embed(self, model: str, texts: Sequence[str]) -> RawVectors:
         options = self._options(model, self._embedding_api_base)
         response = await self._litellm.aembedding(model=model, input=list(texts), **options)
-        vectors = [(int(item["index"]), item["embedding"]) for item in response.data]
+        vectors = [(int(item["index"]), item["embedding"] or ()) for item in response.data or ()]
         return RawVectors(vectors, _tokens(response.usage, "prompt_tokens"))
 
     def _options(self, model: str, api_base: str) -> dict[str, Any]:

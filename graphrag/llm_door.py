@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Protocol
 from graphrag.attempts import Attempts, Call
 from graphrag.budget import Budget
 from graphrag.chat import (
+    MEMO_KIND,
+    UNKNOWN_MAX_REPLY,
     ChatReply,
     ChatRequest,
     Completion,
@@ -33,20 +35,28 @@ from graphrag.concurrency import ignore, map_concurrently
 from graphrag.errors import LlmError
 from graphrag.limiter import Limiter
 from graphrag.llm_calls import CallLedger
-from graphrag.llm_embeddings import RawVectors, Vectors, cut_batches, most_common_dim, read_vectors, stack_vectors
+from graphrag.llm_embeddings import (
+    RawVectors,
+    Vectors,
+    cut_batches,
+    has_dim,
+    is_complete,
+    most_common_dim,
+    read_vectors,
+    stack_vectors,
+)
 from graphrag.llm_faults import RUN_GOES_ON, Fault
 from graphrag.memo import Memo, memo_key
-from graphrag.prices import Price, find_max_output
+from graphrag.prices import Price
 from graphrag.retries import Retries
 from graphrag.tokens import TokenCounter, count_tokens
 
 if TYPE_CHECKING:
-    from graphrag.llm_embeddings import Vector
+    from graphrag.llm_embeddings import Embedded
     from graphrag.replay import Recording
 
-MEMO_KIND, VECTOR_KIND = "llm", "vector"
+VECTOR_KIND = "vector"
 REPAIRABLE: tuple[Status, ...] = ("unreadable_reply", "empty_reply")
-UNKNOWN_MAX_OUTPUT = 4096  # tokens set aside for a reply that nobody bounded
 SEEN_MARGIN, SEEN_ENOUGH = 1.5, 3  # after so many replies of a stage, that much more than its longest is set aside
 BYTES_PER_TOKEN = 3  # fewer than any tokenizer needs for prose, so that a prompt is rather over- than underestimated
 
@@ -197,7 +207,7 @@ class Llm:
 
     def _longest_reply(self, request: ChatRequest, model: str) -> int:
         """Tokens to set aside for a reply: its bound, or less once the stage has shown how long its replies are."""
-        bound = request.max_tokens or min(find_max_output(model) or UNKNOWN_MAX_OUTPUT, UNKNOWN_MAX_OUTPUT)
+        bound = request.max_tokens or UNKNOWN_MAX_REPLY
         n_seen, longest = self._longest.get(request.stage, (0, 0))
         return min(bound, int(longest * SEEN_MARGIN)) if n_seen >= SEEN_ENOUGH else bound
 
@@ -217,38 +227,35 @@ class Llm:
 
         keys = {text: memo_key("litellm", self.embedding_model, text) for text in texts}
         held = self._memo.get_many(VECTOR_KIND, list(keys.values())) if self._memo is not None else {}
-        found: dict[str, Vector | tuple[str, str]] = {
+        known: dict[str, Embedded] = {
             text: np.frombuffer(held[key], dtype=np.float32) for text, key in keys.items() if key in held
         }
-        if not found or len(found) < len(keys):
-            found |= await self._embed_missing([text for text in keys if text not in found], keys, stage)
-        fresh = [vector for text, vector in found.items() if keys[text] not in held and not isinstance(vector, tuple)]
-        dim = most_common_dim(fresh or [vector for vector in found.values() if not isinstance(vector, tuple)])
-        stale = [text for text, v in found.items() if keys[text] in held and not isinstance(v, tuple) and v.size != dim]
+        fresh = await self._embed_missing([text for text in keys if text not in known], keys, stage)
+        dim = most_common_dim(fresh.values()) or most_common_dim(known.values())
+        stale = [text for text, vector in known.items() if not has_dim(vector, dim)]
         if stale:
-            self.notices.append(
-                f"{self.embedding_model} now gives {dim} dimensions: {len(stale)} texts are embedded again."
-            )
-            found |= await self._embed_missing(stale, keys, stage)
-        return stack_vectors(texts, found, dim)
+            self.notices.append(f"{self.embedding_model} gives {dim} dimensions now: {len(stale)} vectors made again.")
+            fresh |= await self._embed_missing(stale, keys, stage)
+        found = known | fresh
+        return stack_vectors(texts, found, most_common_dim(found.values()))
 
-    async def _embed_missing(
-        self, texts: Sequence[str], keys: Mapping[str, str], stage: str
-    ) -> dict[str, Vector | tuple[str, str]]:
-        found: dict[str, Vector | tuple[str, str]] = {}
+    async def _embed_missing(self, texts: Sequence[str], keys: Mapping[str, str], stage: str) -> dict[str, Embedded]:
+        found: dict[str, Embedded] = {}
 
         async def embed_batch(batch: list[str]) -> None:
             answers = await self._embed_batch(batch, stage)
             if self._memo is not None:
-                good = {keys[text]: v.tobytes() for text, v in answers.items() if not isinstance(v, tuple)}
+                dim = most_common_dim(answers.values())
+                good = {keys[text]: v.tobytes() for text, v in answers.items() if has_dim(v, dim)}
                 self._memo.put_many(VECTOR_KIND, good)
             found.update(answers)
 
         await map_concurrently(embed_batch, cut_batches(texts), in_flight=self.in_flight)
         return found
 
-    async def _embed_batch(self, texts: list[str], stage: str) -> dict[str, Vector | tuple[str, str]]:
-        """Vectors of a batch. A text that is too long does not take the others with it: the batch is halved."""
+    async def _embed_batch(self, texts: list[str], stage: str) -> dict[str, Embedded]:
+        """Vectors of a batch. It is halved and asked again where one text is too long, or where the number of vectors is
+        not that of the texts: then nobody knows whose they are."""
         model, key = self.embedding_model, memo_key("litellm", self.embedding_model, *texts)
         price = self._prices.get(model)
         n_tokens = sum(map(_estimate_tokens, texts))
@@ -272,13 +279,13 @@ class Llm:
             is_estimated=is_estimated,
         )
         self._attempts.end_if_fatal(fault, model)
-        if fault and fault.kind == "too_long" and len(texts) > 1:
+        is_doubtful = fault.kind == "too_long" if fault else not is_complete(raw, len(texts))
+        if is_doubtful and len(texts) > 1:
             half = len(texts) // 2
             return await self._embed_batch(texts[:half], stage) | await self._embed_batch(texts[half:], stage)
         if fault:
             return dict.fromkeys(texts, (fault.kind, fault.detail))
-        found = read_vectors(raw, len(texts))
-        return {text: ("bad_vector", v) if isinstance(v := found[row], str) else v for row, text in enumerate(texts)}
+        return dict(zip(texts, read_vectors(raw, len(texts)), strict=True))
 
 
 async def chat_many(

@@ -9,8 +9,8 @@ Does not: call (llm.py), or embed with a local model (vectors.py).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[np.float32]
     Vector = NDArray[np.float32]
+    Embedded = Vector | tuple[str, str]  # or reason and detail of a failure
 
 MAX_BATCH_TEXTS, MAX_BATCH_BYTES = 128, 200_000  # below the limits of hosted services (2048 texts, 300k tokens)
 
@@ -51,32 +52,41 @@ def cut_batches(texts: Sequence[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def read_vectors(raw: RawVectors, n_texts: int) -> dict[int, Vector | str]:
-    """For each text its vector of length 1, or in words why it has none."""
+def is_complete(raw: RawVectors, n_texts: int) -> bool:
+    """One vector for each text, each with its own index."""
+    return sorted(index for index, _ in raw.vectors) == list(range(n_texts))
+
+
+def read_vectors(raw: RawVectors, n_texts: int) -> list[Embedded]:
+    """For each text, by its index, the vector of length 1 or why there is none."""
     import numpy as np
 
-    found: dict[int, Vector | str] = dict.fromkeys(range(n_texts), "the service sent no vector for it")
+    found: list[Embedded] = [("bad_vector", "the service sent no vector for it")] * n_texts
     for index, values in raw.vectors:
         if not 0 <= index < n_texts:
             continue
         vector = np.asarray(values, dtype=np.float32)
         length = float(np.linalg.norm(vector)) if vector.ndim == 1 and vector.size else 0.0
         if not np.isfinite(length):
-            found[index] = "the vector holds NaN or infinity"
+            found[index] = ("bad_vector", "it holds NaN or infinity")
         elif length == 0:
-            found[index] = "the vector is empty or all zeros"
+            found[index] = ("bad_vector", "it is empty or all zeros")
         else:
             found[index] = vector / np.float32(length)
     return found
 
 
-def most_common_dim(vectors: Sequence[Vector]) -> int:
+def has_dim(vector: Embedded, dim: int) -> TypeGuard[Vector]:
+    return not isinstance(vector, tuple) and vector.size == dim
+
+
+def most_common_dim(found: Iterable[Embedded]) -> int:
     """The dimension of most vectors, the larger one of two equally frequent; 0 if there is none."""
-    counts = Counter(vector.size for vector in vectors)
+    counts = Counter(vector.size for vector in found if not isinstance(vector, tuple))
     return max(counts, key=lambda dim: (counts[dim], dim), default=0)
 
 
-def stack_vectors(texts: Sequence[str], found: Mapping[str, Vector | tuple[str, str]], dim: int) -> Vectors:
+def stack_vectors(texts: Sequence[str], found: Mapping[str, Embedded], dim: int) -> Vectors:
     """One row a text, in order; vectors of another dimension than `dim` are failures."""
     import numpy as np
 
@@ -87,7 +97,7 @@ def stack_vectors(texts: Sequence[str], found: Mapping[str, Vector | tuple[str, 
         if isinstance(vector, tuple):
             failures[row] = vector
         elif vector.size != dim:
-            failures[row] = ("bad_vector", f"{vector.size} dimensions, the others have {dim}")
+            failures[row] = ("bad_vector", f"it has {vector.size} dimensions, the others have {dim}")
         else:
             matrix[row] = vector
     return Vectors(matrix, failures)

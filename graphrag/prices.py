@@ -41,13 +41,6 @@ def find_price(model: str) -> Price | None:
     return Price(prompt, float(entry.get("output_cost_per_token") or 0.0), prompt if cached is None else float(cached))
 
 
-def find_max_output(model: str) -> int | None:
-    """The most tokens a model can answer with, where the list says."""
-    entry = _entry(model)
-    limit = entry.get("max_output_tokens") if entry else None
-    return int(limit) if isinstance(limit, int | float) else None
-
-
 def settings_price(per_million: Sequence[float]) -> Price | None:
     """The price a user set: USD a million tokens sent and received; None for an empty list."""
     if not per_million:
