@@ -9,6 +9,7 @@ Does not: find the records in the text (records.py), make ids or offsets, or ask
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
@@ -262,11 +263,17 @@ def _relation_of_array(fields: list[Json], n_sentences: int | None) -> tuple[Rel
         description, strength, sentences = None, description, strength
     elif isinstance(strength, list) and sentences is None:
         strength, sentences = None, strength
+    if strength is None and isinstance(description, str) and (swallowed := _SWALLOWED.search(description)):
+        description, strength, sentences = description[: swallowed.start()], swallowed[1], swallowed[2]
     relation = Relation(
         clean_name(subject), clean_predicate(predicate), clean_name(object_), clean_text(description),
         parse_strength(strength), parse_sentences(sentences, n_sentences), True,
     )  # fmt: skip
     return relation, max(0, len(fields) - 6)
+
+
+# Strength and sentences inside a description that has lost its closing quote.
+_SWALLOWED = re.compile(r",\s{0,8}(\d{1,3}(?:\.\d{1,3})?)\s{0,8},\s{0,8}\[([\d,\s]{0,200})\]?\s{0,8}\Z")
 
 
 def _relation_of_tuple(record: Record) -> tuple[Relation, int]:

@@ -35,11 +35,15 @@ _BLANK = re.compile(r"(?:[\s,;]+|//[^\n]*|/\*.{0,2000}?\*/)*", re.S)
 _SPACE = re.compile(r"\s*")
 _BARE_ITEM = re.compile(r"[^,\]}\n]+")
 _BARE_KEY = re.compile(r"[^:=,\]}\n]+")
+_HALF_QUOTED = re.compile(r"[^\"\n]{1,4000}\"(?=\s{0,80}[,\]}])")  # the opening quote was forgotten
+_LOST_QUOTE = re.compile(r"[\]})][\s,;]*\Z")  # the closing quote was: the string ends with its record's bracket
 _COLON = re.compile(r"\s*(?:=>|[:=])\s*")
 _LITERAL_TEXT = r"(?:true|false|null|none|nan|-?infinity)"
 _ITEM_AFTER_COMMA = re.compile(rf"\s*(?:[\"'“‘\[{{\]}})]|[-+]?\.?\d|{_LITERAL_TEXT}\b|/[/*]|$)", re.I)
 _KEY_AFTER_COMMA = re.compile(r"\s*(?:[\"'“‘}\]]|\w{1,40}\s*[:=]|/[/*]|$)")
 _KEY_AHEAD = re.compile(r"[\"'“‘][^\"'”’\n]{1,60}[\"'”’]\s*:")
+_OPENING_RUN = re.compile(r"[\[{]+")
+_CLOSING_RUN = re.compile(r"[\]}]+")
 _BRACKETS = re.compile(r"[\[\]{}]")
 _STRICT = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
@@ -101,6 +105,7 @@ class _Reader:
         self.stack: list[list[Json] | dict[str, Json]] = [self.root]
         self.keys: list[str | None] = [None]  # per open container: the key that waits for its value
         self.unclosed: list[Json] = []
+        self.n_too_deep = 0  # open containers beyond MAX_DEPTH: counted, not built
         self.rescans = MAX_RESCANS
 
     def read(self) -> LooseValue:
@@ -110,7 +115,7 @@ class _Reader:
             match = _BLANK.match(self.text, self.at)
             self.at = match.end() if match else self.at
             if self.at >= len(self.text):
-                self.unclosed += self.stack[1 : MAX_DEPTH + 2]
+                self.unclosed += self.stack[1:]
                 break
             if "\n" in self.text[before : self.at] and self._is_next_record():
                 self._pop()
@@ -127,16 +132,23 @@ class _Reader:
         return LooseValue(self.root[0] if self.root else None, self.at, self.unclosed)
 
     def _open(self, char: str) -> None:
+        if len(self.stack) > MAX_DEPTH and (run := _OPENING_RUN.match(self.text, self.at)):
+            self.n_too_deep += len(run[0])
+            self.at = run.end()
+            return
         container: list[Json] | dict[str, Json] = {} if char == "{" else []
-        if len(self.stack) <= MAX_DEPTH:
-            if isinstance(self.stack[-1], dict) and self.keys[-1] is None:
-                self.keys[-1] = f"#{len(self.stack[-1])}"
-            self._attach(container)
+        if isinstance(self.stack[-1], dict) and self.keys[-1] is None:
+            self.keys[-1] = f"#{len(self.stack[-1])}"
+        self._attach(container)
         self.stack.append(container)
         self.keys.append(None)
         self.at += 1
 
     def _close(self, char: str) -> None:
+        if self.n_too_deep and (run := _CLOSING_RUN.match(self.text, self.at, self.at + self.n_too_deep)):
+            self.n_too_deep -= len(run[0])
+            self.at = run.end()
+            return
         wanted: type = dict if char == "}" else list
         self.at += 1
         is_parents = (
@@ -152,6 +164,8 @@ class _Reader:
 
     def _attach(self, value: Json) -> None:
         parent, key = self.stack[-1], self.keys[-1]
+        if self.n_too_deep:
+            return
         if isinstance(parent, list):
             parent.append(value)
         elif key is not None:
@@ -177,6 +191,11 @@ class _Reader:
 
     def _read_bare(self) -> None:
         in_key = isinstance(self.stack[-1], dict) and self.keys[-1] is None
+        if not in_key and self.rescans > 0 and self.text[self.at].isalpha():
+            if half_quoted := _HALF_QUOTED.match(self.text, self.at):
+                self._finish_string(self.at, half_quoted.end() - 1)
+                return
+            self.rescans -= 1
         match = (_BARE_KEY if in_key else _BARE_ITEM).match(self.text, self.at)
         if not match:
             self.at += 1
@@ -193,6 +212,7 @@ class _Reader:
         start = self.at + 1
         position = start
         second_best = -1
+        n_inner = 0  # quotes inside the string so far
         scan = _SCAN[quote]
         while match := scan.search(self.text, position):
             position = match.start()
@@ -203,12 +223,13 @@ class _Reader:
                 if RECORD_LINE.match(self.text, position):
                     break
                 position += 1
-            elif self._closes(position + 1):
+            elif self._closes(position + 1, may_lack_comma=n_inner % 2 == 0):
                 self._finish_string(start, position)
                 return
             else:
                 if second_best < 0 and self.text[position + 1 : position + 2] == ",":
                     second_best = position
+                n_inner += 1
                 position += 1
         else:
             position = len(self.text)
@@ -216,19 +237,24 @@ class _Reader:
             self.rescans -= 1
             self._finish_string(start, second_best)
             return
+        if bracket := _LOST_QUOTE.search(self.text, max(start, position - 80), position):
+            self._finish_string(start, bracket.start())
+            self.at = bracket.start()
+            return
         self.unclosed.append(self.stack[-1])
         self.at = position
         if position < len(self.text):
             self._pop()
         else:
-            self.unclosed += self.stack[1 : MAX_DEPTH + 2]
+            self.unclosed += self.stack[1:]
             del self.stack[1:]
 
     def _finish_string(self, start: int, end: int) -> None:
         self.at = end + 1
         self._attach(unescape(self.text[start:end]))
 
-    def _closes(self, after: int) -> bool:
+    def _closes(self, after: int, *, may_lack_comma: bool) -> bool:
+        """Whether the quote before `after` ends its string, by what follows it."""
         space = _SPACE.match(self.text, after)
         position = space.end() if space else after
         following = self.text[position : position + 1]
@@ -246,6 +272,8 @@ class _Reader:
             return not (behind.isalnum() or behind in ("'", '"'))
         if "\n" in self.text[after:position]:
             return following in "\"'“‘[{(<`/" or following.isdigit()
+        if following in "\"'“‘" and position > after and not in_dict and may_lack_comma:
+            return True
         return following == "/" or (in_dict and bool(_KEY_AHEAD.match(self.text, position)))
 
 

@@ -87,7 +87,7 @@ _BULLET = re.compile(r"\s{0,40}(?:[-*•+]|\d{1,4}[.)])\s{1,8}\S|\s{0,40}\|.*\|\
 
 
 def read_records(reply: str) -> Records:
-    text, is_in_thought = drop_thoughts(drop_surrogates(reply))
+    text, is_in_thought = drop_thoughts(_decode_string(drop_surrogates(reply)))
     text, n_ends = _END_MARKER.subn("\n##\n", text)
     records: list[Record] = []
     residue: list[str] = []
@@ -120,6 +120,17 @@ def read_records(reply: str) -> Records:
     residue.append(text[position:])
     rejected, prose = _sort_residue(residue)
     return Records(records, rejected, prose, n_empty, n_ends > 0, is_in_thought)
+
+
+def _decode_string(reply: str) -> str:
+    """A reply that is one JSON string, as its text."""
+    stripped = reply.strip()
+    if stripped.startswith('"') and stripped.endswith('"') and "\n" not in stripped:
+        try:
+            return drop_surrogates(str(json.loads(stripped)))
+        except ValueError:
+            return reply
+    return reply
 
 
 def drop_thoughts(reply: str) -> tuple[str, bool]:
@@ -232,6 +243,7 @@ def _flatten(value: Json, context: str, unclosed: set[int], depth: int) -> Itera
     if isinstance(value, dict):
         yield from _flatten_object(value, context, unclosed, depth)
     elif isinstance(value, list):
+        value = _split_merged(value)
         tag = TAG_OF.get(value[0].strip(" \"'*`").casefold(), "") if value and isinstance(value[0], str) else ""
         if tag and (len(value) > 1 or is_open) and not isinstance(value[-1], dict):
             yield Record("array", tag, value[1:], {}, "", is_open, not is_open)
@@ -245,6 +257,23 @@ def _flatten(value: Json, context: str, unclosed: set[int], depth: int) -> Itera
                     yield from _flatten(item, context, unclosed, depth + 1)
                 elif item not in (None, ""):
                     yield Record("array", "", [item], {}, "", is_open, not is_open)
+
+
+_MERGED = re.compile(r"[\"']?\s{0,8},\s{0,8}[\"'](?=\S)|\"\s{0,8},\s{0,8}(?=\S)")
+
+
+def _split_merged(fields: list[Json]) -> list[Json]:
+    """An array with too few fields for its tag; the field that swallowed its neighbour for want of a quote is split."""
+    if not fields or not isinstance(fields[0], str) or len(fields) > 6:
+        return fields
+    head = _MERGED.split(fields[0], maxsplit=1)
+    tag = TAG_OF.get(head[0].strip(" \"'*`").casefold(), "")
+    if not tag or len(fields) - 2 + len(head) >= (3 if tag == ENTITY else 6):
+        return [*head, *fields[1:]] if tag else fields
+    for position, field in enumerate(fields[1:], 1):
+        if isinstance(field, str) and len(parts := _MERGED.split(field, maxsplit=1)) == 2:
+            return [*head, *fields[1:position], *parts, *fields[position + 1 :]]
+    return [*head, *fields[1:]]
 
 
 def _flatten_object(value: dict[str, Json], context: str, unclosed: set[int], depth: int) -> Iterator[Record]:
@@ -297,10 +326,12 @@ def _raw_of(record: Record) -> str:
 def _sort_residue(residue: list[str]) -> tuple[list[str], list[str]]:
     rejected: list[str] = []
     prose: list[str] = []
-    for text in residue:
-        for line in text.splitlines():
+    for position, text in enumerate(residue, 1):
+        for line in text.splitlines(keepends=True):
+            is_before_record = position < len(residue) and not line.endswith(("\n", "\r"))
             stripped = line.strip().strip("#").strip()
             if not stripped or _FILLER.fullmatch(stripped):
                 continue
-            (rejected if _BULLET.match(line) or DELIMITER.search(line) else prose).append(cut_raw(stripped))
+            is_rejected = DELIMITER.search(line) or (_BULLET.match(line) and not is_before_record)
+            (rejected if is_rejected else prose).append(cut_raw(stripped))
     return rejected, prose

@@ -129,7 +129,17 @@ VECTORS: list[tuple[str, str, list[Any], list[Any], list[str], str]] = [
     ("round brackets", '("E","A","t","d")\n("E", B, t, d)', [*E_A, ("B", "t", "d")], [], [], ""),
     ("no brackets", '"E","A","t","d"\n- "E","B","t","d"', [*E_A, ("B", "t", "d")], [], [], ""),
     ("no quotes", "[E, A, t, d]", E_A, [], [], ""),
-    ("missing quote in mid-reply", '["E","X","t","broken]\n["E","A","t","d"]', E_A, [], ["truncated"], ""),
+    ("cut in mid-reply", '["E","X","t","bro\n["E","A","t","d"]', E_A, [], ["truncated"], ""),
+    *[(f"lost quote {line}", line + '\n["E","B","t","d"]', [*E_A, ("B", "t", "d")], [], [], "") for line in
+      ('[E", "A", "t", "d"]', '["E, "A", "t", "d"]', '["E", A", "t", "d"]', '["E", "A, "t", "d"]',
+       '["E", "A", t", "d"]',
+       '["E", "A", "t, "d"]', '["E", "A", "t", d"]', '["E", "A", "t", "d]')],
+    *[(f"lost quote {line}", line, [], [("A", "p", "B", "d", 7.0, (2,))], [], "") for line in
+      ('["R", A", "p", "B", "d", 7, [2]]', '["R", "A", p", "B", "d", 7, [2]]', '["R", "A", "p", "B, "d", 7, [2]]',
+       '["R", "A", "p", "B", "d, 7, [2]]')],
+    ("lost comma", '["E" "A", "t" "d"]', E_A, [], [], ""),
+    ("one JSON string", json.dumps('["E","A","t","d"]\n["E","B","t","d"]'), [*E_A, ("B", "t", "d")], [], [], ""),
+    ("words before the record", '- E: ["E","A","t","d"]', E_A, [], [], ""),
     ("one line", '["E","A","t","d"]["E","B","t","d"], ["E","C","t","d"]', [*E_A, ("B", "t", "d"), ("C", "t", "d")], [],
      [], ""),
     ("objects in a row", '{"name":"A","type":"t","description":"d"}{"name":"B","type":"t","description":"d"}',
