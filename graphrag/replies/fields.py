@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from graphrag.replies.loose_json import Json, join_surrogates
 
@@ -158,6 +158,12 @@ class TextNames:
                 return True
             start = text.find(name, end)
         return False
+
+
+def find_sentence(sentences: Sequence[TextNames], *names: str) -> int | None:
+    """The 1-based number of the first sentence that holds all the names: where a relation rests that gave no number."""
+    held = (number for number, sentence in enumerate(sentences, 1) if all(map(sentence.holds, names)))
+    return next(held, None)
 
 
 def _fold(text: str) -> str:

@@ -71,7 +71,8 @@ _OPENER = re.compile(
     rf"""(?P<tuple>\(\s{{0,8}}{_QUOTE}{{0,3}}(?:{TAGS}){_QUOTE}{{0,3}}[ ]{{0,4}}(?:{_ANGLE}|\t))
     |(?P<foreign>(?:^{_MARK}|\#\#\s{{0,8}})\({{1,3}}(?!\s{{0,8}}\()(?=[^<\n]{{0,200}}{_ANGLE}))
     |(?P<bare>^{_MARK}{_QUOTE}{{0,3}}(?:{TAGS}){_QUOTE}{{0,3}}[ ]{{0,4}}(?:{_ANGLE}|\t))
-    |(?P<tagged>[\[{{(]\s{{0,40}}["'“”‘’]?(?:{TAGS})["'“”‘’]?\s{{0,40}},|[\[{{]\s{{0,40}}["'“”‘’](?:{TAGS})["'“”‘’]\s{{0,40}}:)
+    |(?P<tagged>[\[{{(]\s{{0,40}}["'“”‘’](?:{TAGS})["'“”‘’]\s{{0,40}}[,:])
+    |(?P<round>^{_MARK}\(\s{{0,40}}["'“”‘’]?(?:{TAGS})["'“”‘’]?\s{{0,40}},)
     |(?P<json>^{_MARK}[\[{{](?!\s{{0,8}}\^))
     |(?P<unbracketed>^{_MARK}["'“”](?:{TAGS})["'“”][ \t]{{0,8}},)""",
     re.I | re.M | re.X,
@@ -107,7 +108,10 @@ def read_records(reply: str) -> Records:
             found, _ = _read_json("[" + text[start + (quote.start() if quote else 0) : position] + "]", 0)
             records += found
             continue
-        position = match.end() - 1 if match.lastgroup == "json" else start
+        if match.lastgroup == "json":
+            position = match.end() - 1
+        else:
+            position = start + (match[0].index("(") if match.lastgroup == "round" else 0)
         while True:
             start = position
             found, position = _read_json(text, start)
@@ -166,7 +170,9 @@ def _line_end(text: str, start: int) -> int:
 def _read_tuple(text: str, opener: re.Match[str]) -> tuple[Record, int, str]:
     """The record, the offset where to go on, and what stands behind the record but belongs to no other."""
     following = _OPENER.search(text, opener.end())
-    while following and following.lastgroup in ("tagged", "json", "unbracketed") and _is_inside(text, following):
+    while (
+        following and following.lastgroup in ("tagged", "json", "round", "unbracketed") and _is_inside(text, following)
+    ):
         following = _OPENER.search(text, following.end())
     end = following.start() if following else len(text)
     start = opener.start() + len(opener[0]) - len(opener[0].lstrip("# \t\r\n-*•>+0123456789.`,)"))

@@ -15,9 +15,11 @@ from graphrag.replies.claims import parse_claims_reply
 from graphrag.replies.fields import (
     CUT_MARK,
     MAX_DESCRIPTION,
+    TextNames,
     clean_name,
     clean_predicate,
     clean_type,
+    find_sentence,
     parse_sentences,
     parse_strength,
 )
@@ -139,6 +141,8 @@ VECTORS: list[tuple[str, str, list[Any], list[Any], list[str], str]] = [
        '["R", "A", "p", "B", "d, 7, [2]]')],
     ("lost comma", '["E" "A", "t" "d"]', E_A, [], [], ""),
     ("one JSON string", json.dumps('["E","A","t","d"]\n["E","B","t","d"]'), [*E_A, ("B", "t", "d")], [], [], ""),
+    ("brackets in prose", "Some languages (C, C++, R) and a list (e, f) are named.\n" + '["E","A","t","d"]', E_A, [],
+     [], ""),
     ("words before the record", '- E: ["E","A","t","d"]', E_A, [], [], ""),
     ("one line", '["E","A","t","d"]["E","B","t","d"], ["E","C","t","d"]', [*E_A, ("B", "t", "d"), ("C", "t", "d")], [],
      [], ""),
@@ -225,6 +229,12 @@ def test_vector_32_and_38_names_that_are_not_in_the_text() -> None:
 )  # fmt: skip
 def test_in_text_means_as_a_whole_word(name: str, text: str, is_in_text: bool) -> None:
     assert parse_graph_reply(json.dumps(["E", name, "t", ""]), text=text).entities[0].is_in_text is is_in_text
+
+
+def test_the_sentence_that_holds_both_names() -> None:
+    sentences = [TextNames(text) for text in ("Redis is fast.", "Authors use Redis.", "Auth needs\nredis.")]
+    assert find_sentence(sentences, "Auth", "Redis") == 3
+    assert find_sentence(sentences, "Auth", "Kafka") is None
 
 
 def test_ends_are_spelled_as_declared() -> None:
