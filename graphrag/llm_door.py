@@ -254,7 +254,7 @@ class Llm:
         return found
 
     async def _embed_batch(self, texts: list[str], stage: str) -> dict[str, Embedded]:
-        """Vectors of a batch. It is halved and asked again where one text is too long, or where the number of vectors is
+        """Vectors of a batch. It is halved and asked again where a text is too long, or where the number of vectors is
         not that of the texts: then nobody knows whose they are."""
         model, key = self.embedding_model, memo_key("litellm", self.embedding_model, *texts)
         price = self._prices.get(model)

@@ -82,12 +82,12 @@ def _retry_after(error: Exception) -> float | None:
 
 
 def clean_detail(text: str, *, secrets: Iterable[str] = ()) -> str:
-    """One line without keys and without litellm's own prefixes, at most 300 characters."""
+    """One line without keys, litellm's own prefixes and the final full stop, at most 300 characters."""
     for secret in secrets:
         if secret:
             text = text.replace(secret, "[key]")
     text = " ".join(_KEY_LIKE.sub("[key]", text).split())
-    text = _PROVIDER_PREFIX.sub("", _LITELLM_PREFIX.sub("", text))
+    text = _PROVIDER_PREFIX.sub("", _LITELLM_PREFIX.sub("", text)).rstrip(".")
     return text if len(text) <= MAX_DETAIL else text[: MAX_DETAIL - 1] + "…"
 
 

@@ -48,7 +48,7 @@ EmbedScript = Callable[[list[str]], list[tuple[int, Vector]]]
 
 
 class FakeServer:
-    """`questions` holds what was asked, in order; `bodies` and `headers` the whole requests; `peak` the most at once."""
+    """`questions` holds what was asked, in order, `bodies` and `headers` the whole requests; `peak`: most at once."""
 
     def __init__(self, script: Script, embed: EmbedScript | None) -> None:
         self.url = ""

@@ -1,0 +1,74 @@
+"""Errors of providers, told apart without importing litellm; tests/test_llm.py does the same with the real ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphrag.llm_faults import Kind, classify_fault, clean_detail, fatal_error
+
+
+class ProviderError(Exception):
+    def __init__(self, message: str, status_code: object = None, code: str | None = None) -> None:
+        super().__init__(message)
+        self.status_code, self.code = status_code, code
+
+
+class ContextWindowExceededError(ProviderError):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (ProviderError("slow down", 429), "limited"),
+        (ProviderError("You exceeded your current quota, please check your plan", 429), "exhausted"),
+        (ProviderError("Your credit balance is too low to access the API", 400), "exhausted"),
+        (ProviderError("pay", 402), "exhausted"),
+        (ProviderError("overloaded", 529), "limited"),
+        (ProviderError("busy", 503), "limited"),
+        (ProviderError("oops", 500), "unavailable"),
+        (ProviderError("conflict", 409), "unavailable"),
+        (ProviderError("no", 401), "unauthorized"),
+        (ProviderError("no", 403), "unauthorized"),
+        (ProviderError("no such model", 404), "unauthorized"),
+        (ProviderError("temperature must be below 2", 400), "rejected"),
+        (ContextWindowExceededError("too much", 400), "too_long"),
+        (ProviderError("prompt is too long: 210000 tokens > 200000 maximum", 400), "too_long"),
+        (ProviderError("no", 400, "content_policy_violation"), "refusal"),
+        (ProviderError("The response was filtered due to the prompt triggering Azure's content management policy", 400),
+         "refusal"),
+        (TimeoutError(), "timeout"),
+        (ConnectionResetError("reset"), "unavailable"),
+    ],
+)  # fmt: skip
+def test_kinds(error: Exception, kind: Kind) -> None:
+    fault = classify_fault(error)
+    assert fault is not None and fault.kind == kind
+
+
+@pytest.mark.parametrize("error", [KeyError("x"), TypeError("y"), ProviderError("no status")])
+def test_mistakes_in_programs_are_no_faults(error: Exception) -> None:
+    assert classify_fault(error) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("litellm.AuthenticationError: AuthenticationError: OpenAIException - no", "no"),
+        ("litellm.BadRequestError: OpenAIException - bad\n  thing", "bad thing"),
+        ("Incorrect API key provided: sk-proj-abcdef0123456789.", "Incorrect API key provided: [key]"),
+        ("header Authorization: Bearer abc.def", "header Authorization: [key]"),
+        ("the secret hunter22 is here", "the secret [key] is here"),
+        ("a sk-y clear day", "a sk-y clear day"),
+        ("x" * 400, "x" * 299 + "…"),
+    ],
+)
+def test_details_are_one_line_without_keys(text: str, clean: str) -> None:
+    assert clean_detail(text, secrets=["hunter22", ""]) == clean
+
+
+def test_a_model_without_a_provider_is_told_how_to_name_it() -> None:
+    fault = classify_fault(ProviderError("LLM Provider NOT provided. Pass in the LLM provider", 400))
+    assert fault is not None
+    error = fatal_error(fault, model="my-model", key_name="K", api_base="")
+    assert str(error) == 'No provider known for the model "my-model". Write provider/model, such as openai/my-model.'
