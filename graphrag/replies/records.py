@@ -67,6 +67,9 @@ _MARK = r"[ \t]{0,40}+(?:(?:[-*•>+]|\d{1,4}[.)])[ \t]{1,8}+)?[`*]{0,3}+,?[ \t]
 _ANGLE = r"<(?=[^>]{0,8}\|)[\\/|#\ ]{1,8}>"
 DELIMITER = re.compile(_ANGLE + r"|(?<=[\"”])(?:\|>|<\||<>)(?=[\"“\d])")  # the second: half of one, between quotes
 _END_MARKER = re.compile(r"<\|?[ \t]{0,4}complete[ \t]{0,4}\|?>|\{completion_delimiter\}", re.I)
+# Where a record may begin. tuple: `("entity"<|>`; foreign: a tuple with another first field, or claims, which have no
+# tag; bare: `entity<|#|>` without brackets; tagged: `["E",` anywhere; round: `("E",`; json: a bracket at the start of a
+# line; unbracketed: `"E",` at the start of a line. A line may begin with a list marker.
 _OPENER = re.compile(
     rf"""(?P<tuple>\(\s{{0,8}}{_QUOTE}{{0,3}}(?:{TAGS}){_QUOTE}{{0,3}}[ ]{{0,4}}(?:{_ANGLE}|\t))
     |(?P<foreign>(?:^{_MARK}|\#\#\s{{0,8}})\({{1,3}}(?!\s{{0,8}}\()(?=[^<\n]{{0,200}}{_ANGLE}))
