@@ -164,6 +164,10 @@ class _LiteLlmProvider(Provider):
         vectors = [(int(item["index"]), item["embedding"] or ()) for item in response.data or ()]
         return RawVectors(vectors, _tokens(response.usage, "prompt_tokens"))
 
+    async def close(self) -> None:
+        await self._litellm.close_litellm_async_clients()
+        self._litellm.in_memory_llm_clients_cache.flush_cache()  # else a later loop may be given a closed client
+
     def _options(self, model: str, api_base: str) -> dict[str, Any]:
         key_name = self._api_key_env or default_key_name(model)
         key = os.environ.get(key_name) or (NO_KEY if api_base and default_key_name(model) == "OPENAI_API_KEY" else None)

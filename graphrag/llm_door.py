@@ -13,8 +13,8 @@ Does not: retry or wait (attempts.py), write prompts, read records out of replie
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from graphrag.attempts import Attempts, Call
 from graphrag.budget import Budget
@@ -60,13 +60,18 @@ REPAIRABLE: tuple[Status, ...] = ("unreadable_reply", "empty_reply")
 SEEN_MARGIN, SEEN_ENOUGH = 1.5, 3  # after so many replies of a stage, that much more than its longest is set aside
 BYTES_PER_TOKEN = 3  # fewer than any tokenizer needs for prose, so that a prompt is rather over- than underestimated
 
+Result = TypeVar("Result")
+
 
 class Provider(Protocol):
-    """What stands behind the door. Both raise what their library raises."""
+    """What stands behind the door. Its questions raise what its library raises."""
 
     async def complete(self, model: str, request: ChatRequest) -> Completion: ...
 
     async def embed(self, model: str, texts: Sequence[str]) -> RawVectors: ...
+
+    async def close(self) -> None:
+        """Let go of the connections of this event loop."""
 
 
 class Llm:
@@ -104,6 +109,20 @@ class Llm:
     def in_flight(self) -> int:
         """How many questions to have under way, so that places stay taken while some calls wait for a retry."""
         return 2 * self._attempts.limiter.max_concurrency
+
+    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """All that a stage asks, in one event loop: `llm.run(chat_many(llm, requests))`. Closes the connections.
+
+        Ctrl-C cancels the work and raises KeyboardInterrupt: what was answered before is in the memo.
+        """
+
+        async def close_after() -> Result:
+            try:
+                return await work
+            finally:
+                await self._provider.close()
+
+        return asyncio.run(close_after())
 
     async def chat(self, request: ChatRequest) -> ChatReply:
         """The reply to a request; one that failed, by its status. Equal requests under way at once are asked once.

@@ -103,6 +103,9 @@ class _ScriptedProvider(Provider):
             raise ReplyMiss("This scripted model has no vectors. Give it embed=.")
         return self._embed(texts)
 
+    async def close(self) -> None:
+        pass
+
 
 class Recording:
     """Appends each reply to a JSONL file, which is made afresh."""
@@ -164,6 +167,9 @@ class _ReplayProvider(Provider):
 
     async def embed(self, model: str, texts: Sequence[str]) -> RawVectors:
         raise ReplyMiss("A recording holds no vectors. Use a local embedding model.")
+
+    async def close(self) -> None:
+        pass
 
 
 def _read_recorded(record: dict[str, object]) -> Completion:

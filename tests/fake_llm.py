@@ -143,10 +143,18 @@ def serve(script: Script, *, embed: EmbedScript | None = None) -> Iterator[FakeS
         return runner
 
     runner = asyncio.run_coroutine_threadsafe(start(), loop).result(10)
+
+    async def stop(runner: web.AppRunner) -> None:
+        await runner.cleanup()
+        handlers = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in handlers:  # those that hang on purpose
+            task.cancel()
+        await asyncio.gather(*handlers, return_exceptions=True)
+
     try:
         yield server
     finally:
-        asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result(10)
+        asyncio.run_coroutine_threadsafe(stop(runner), loop).result(10)
         loop.call_soon_threadsafe(loop.stop)
         thread.join(10)
         loop.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
 import subprocess
 import sys
@@ -43,7 +42,8 @@ def open_door(server: FakeServer, **options: Any) -> LiteLlm:
 
 def reply_to(script: Script, *texts: str, **options: Any) -> tuple[list[ChatReply], FakeServer]:
     with serve(script) as server:
-        return asyncio.run(chat_many(open_door(server, **options), [ask(text) for text in texts])), server
+        llm = open_door(server, **options)
+        return llm.run(chat_many(llm, [ask(text) for text in texts])), server
 
 
 def test_replies_stand_in_the_order_of_their_questions_in_one_event_loop_after_another() -> None:
@@ -53,7 +53,7 @@ def test_replies_stand_in_the_order_of_their_questions_in_one_event_loop_after_a
     with serve(slow_first) as server:
         llm = open_door(server)
         for _ in range(2):
-            replies = asyncio.run(chat_many(llm, [ask("a"), ask("b"), ask("c")]))
+            replies = llm.run(chat_many(llm, [ask("a"), ask("b"), ask("c")]))
             assert [reply.text for reply in replies] == ["A", "B", "C"]
     assert server.bodies[0]["messages"][0] == {"role": "system", "content": "You extract."}
     assert server.bodies[0]["temperature"] == 0
@@ -128,7 +128,7 @@ def test_what_no_call_can_survive_ends_the_run_at_once_with_one_line_without_the
     with serve(lambda q, n: Reply(status=status, message=message, code=code, delay=0.02)) as server:
         llm = open_door(server, max_concurrency=4)
         with pytest.raises(error) as caught:
-            asyncio.run(chat_many(llm, [ask(str(number)) for number in range(100)]))
+            llm.run(chat_many(llm, [ask(str(number)) for number in range(100)]))
         assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
     line = str(caught.value)
     assert words.replace("URL", server.url) in line
@@ -224,7 +224,7 @@ def test_the_key_of_a_named_variable_is_sent_and_stands_nowhere(
 
     with serve(echoes_key) as server, Memo(tmp_path / "memo") as memo:
         llm = open_door(server, api_key_env="MY_MODEL_KEY", memo=memo, ledger=ledger, recording=recording)
-        replies = asyncio.run(chat_many(llm, [ask("bad"), ask("fine")]))
+        replies = llm.run(chat_many(llm, [ask("bad"), ask("fine")]))
     assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
     assert replies[0].detail == "bad key [key]"
     written = b"".join(path.read_bytes() for path in tmp_path.iterdir())
@@ -240,7 +240,7 @@ def test_roles_may_have_their_own_models() -> None:
     with serve(lambda q, n: Reply()) as server:
         llm = open_door(server, role_models={"judge": "openai/wise"})
         requests = [ask("a"), ChatRequest("disambiguation", "judge", (Message("user", "b"),))]
-        asyncio.run(chat_many(llm, requests))
+        llm.run(chat_many(llm, requests))
     assert {body["messages"][-1]["content"]: body["model"] for body in server.bodies} == {"a": "fake", "b": "wise"}
 
 
@@ -252,7 +252,7 @@ def test_settings_open_the_door(tmp_path: Path) -> None:
         settings, _ = load_settings(tmp_path, overrides=overrides, environ={})
         llm = open_llm(settings)
         assert llm is not None and llm.budget.limit_usd == 0.5
-        assert asyncio.run(llm.chat(ask("q"))).text == "yes"
+        assert llm.run(llm.chat(ask("q"))).text == "yes"
     assert default_key_name("azure/x") == "AZURE_API_KEY"
     assert default_key_name("gpt-4o") == "OPENAI_API_KEY"
 
@@ -260,7 +260,7 @@ def test_settings_open_the_door(tmp_path: Path) -> None:
 def embed(script: Any, texts: list[str], **options: Any) -> tuple[Any, FakeServer, LiteLlm]:
     with serve(lambda q, n: Reply(usage={"prompt_tokens": 3, "total_tokens": 3}), embed=script) as server:
         llm = open_door(server, embedding_model="openai/vec", embedding_api_base=server.url, **options)
-        return asyncio.run(llm.embed(texts)), server, llm
+        return llm.run(llm.embed(texts)), server, llm
 
 
 def by_letter(texts: list[str]) -> list[tuple[int, Vector]]:
@@ -326,7 +326,7 @@ def test_another_dimension_than_before_makes_all_vectors_again_with_a_notice(tmp
 
 
 WORKER = """
-import asyncio, sys
+import sys
 from pathlib import Path
 from graphrag.chat import ChatRequest, Message
 from graphrag.llm import LiteLlm, chat_many
@@ -336,7 +336,7 @@ with Memo(Path(sys.argv[2])) as memo:
     llm = LiteLlm("openai/fake", api_base=sys.argv[1], max_concurrency=4, memo=memo)
     requests = [ChatRequest("extraction", "extract", (Message("user", str(n)),)) for n in range(40)]
     try:
-        asyncio.run(chat_many(llm, requests, on_reply=lambda q, r: print(r.text, flush=True)))
+        llm.run(chat_many(llm, requests, on_reply=lambda q, r: print(r.text, flush=True)))
     except KeyboardInterrupt:
         print("stopped", flush=True)
         raise SystemExit(130)

@@ -30,7 +30,7 @@ def question(request: ChatRequest) -> str:
 
 
 def replies_of(llm: ScriptedLlm, *requests: ChatRequest) -> list[ChatReply]:
-    return asyncio.run(chat_many(llm, requests))
+    return llm.run(chat_many(llm, requests))
 
 
 def test_second_run_asks_nothing_and_says_the_same(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_one_slow_call_never_stalls_the_rest() -> None:
         return question(request)
 
     llm = ScriptedLlm(answer, max_concurrency=2)
-    asyncio.run(chat_many(llm, [ask(str(n)) for n in range(50)], on_reply=lambda q, r: done.append(r.text)))
+    llm.run(chat_many(llm, [ask(str(n)) for n in range(50)], on_reply=lambda q, r: done.append(r.text)))
     assert done[-1] == "0"
 
 

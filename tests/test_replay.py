@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ def ask(text: str, **options: Any) -> ChatRequest:
 
 
 def replies_of(llm: Llm, *requests: ChatRequest) -> list[ChatReply]:
-    return asyncio.run(chat_many(llm, requests))
+    return llm.run(chat_many(llm, requests))
 
 
 def test_a_recording_answers_as_the_model_did_second_tries_and_memo_hits_included(tmp_path: Path) -> None:
