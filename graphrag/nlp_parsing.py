@@ -59,6 +59,13 @@ MIRROR_FILES = {
     "lemmatizer/lookups/lookups.bin": "62T0DA-DltF2JzDA3fTa0qUtE49aOJ9xoaHQiBc7dzc",
     "vocab/strings.json": "sZZtHwegW2hXbfB_Q_QCA7ThESStgsyDnoMSrY1_2uc",
     "config.cfg": "ZcVFyi2lvUuHsi1JFzGGBTYLN97m7WsYUWoDb4cxn3k",
+    "ner/moves": "2CsTRz69M-A5YATdIvAMcf48ElF0K_H3xFVPI_07CvQ",
+    "parser/moves": "7EExjDLrf55NjwULLoRm7meVTS00VcGuxzq_Rsgt1n8",
+    "tok2vec/cfg": "-KWibjBW62-wbe6z28z9iK50kAIAyYxwtZZru37J1N4",
+    "ner/cfg": "pxcu2tr7qfRy6awPJmDuwEtkBeRxvp4gJnt5xnKI0i0",
+    "parser/cfg": "4qJA7wH5Xlj13UydbpDWH1l7jZmJZlcNMAndgeiHl4A",
+    "tagger/cfg": "1ITD2TkfN7-ccnqi60xHeiTLEDAg-V5S3DeEKBi1ARg",
+    "vocab/lookups.bin": "_OnIg8VhZfKVc8yTjCocnUF6xhvY9WtnHdX3mW3nBoI",
 }
 GET_SPACY = 'pip install "graphrag-batch[local]"'
 # Names that the tokenizer would cut at their hyphens: CVE-2026-9011, INC-104, us-east-1, snake_case.
@@ -262,10 +269,10 @@ def serve(folder: str) -> None:
 def _load_pipeline(folder: str) -> Any:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
-        import spacy  # noqa: PLC0415  1 CPU s: only where something must be parsed
+        import spacy  # 1 CPU s: only where something must be parsed
     except ImportError as error:
         raise ModelError(f"spaCy cannot be imported: {error} ({GET_SPACY})") from error
-    pipeline = spacy.load(folder, exclude=["senter"])
+    pipeline: Any = spacy.load(folder, exclude=["senter"])
     pipeline.tokenizer.token_match = WHOLE_TOKEN.fullmatch
     return pipeline
 

@@ -41,8 +41,8 @@ def create_project(folder: Path) -> list[Path]:
 def check_project(settings: Settings, root: Path) -> list[tuple[str, bool, str]]:
     """What a run would meet: (what, is it good, words), in the order a run meets it. Writes nothing."""
     from graphrag import store, vectors
-    from graphrag.alias_rules import parse_alias_rules
     from graphrag.index import nlp_extraction
+    from graphrag.naming.alias_rules import parse_alias_rules
 
     found = [("settings", True, str(root / FILE_NAME))]
     input_dir = root / settings.input.dir

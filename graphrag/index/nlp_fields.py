@@ -1,8 +1,8 @@
-"""Relations that people write as fields: "Owner: Platform Team", a table of services and owners, a list under "Depends on".
+"""Relations that people write as fields: "Owner: Platform Team", a column of owners, a list under "Depends on".
 
-The subject is the topic of the section or document (nlp_references.py), or the first cell of the row; the predicate comes
-from a short table of field names; the objects are the names that the value consists of. A value that is a sentence is left
-to the other rules.
+The subject is the topic of the section or document (nlp_references.py), or the first cell of the row; the predicate
+comes from a short table of field names; the objects are the names that the value consists of. A value that is a
+sentence is left to the other rules.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import regex
 
 from graphrag.index.nlp_lexicon import FIELD_PREDICATES
-from graphrag.index.nlp_names import Name
 from graphrag.index.nlp_references import Antecedent, Place, Reading
+from graphrag.index.nlp_words import Name
 
 LABEL = regex.compile(r"(?P<label>[\p{L}][\p{L} -]{1,30}?)\s*:\s+(?=\S)")
 BETWEEN_NAMES = regex.compile(r"(?:\s|[,;/&+()–—-]|\band\b|\bthe\b|\bteam\b)*", regex.IGNORECASE)
@@ -41,9 +41,9 @@ def field_relations(reading: Reading, place: Place) -> Iterator[FieldRelation]:
     text = reading.sentence.clean.text
     if reading.sentence.kind == "heading":
         return
-    if match := LABEL.match(text):
-        predicate = predicate_of(match["label"])
-        if predicate and topic is not None:
+    match = LABEL.match(text)
+    if match and (predicate := predicate_of(match["label"])):
+        if topic is not None:
             for name in value_names(text, reading.names, match.end()):
                 yield FieldRelation(topic.surface, predicate, match["label"], name)
         return
@@ -88,7 +88,7 @@ def value_names(text: str, names: Sequence[Name], start: int) -> list[Name]:
 def row_relations(
     cells: Mapping[int, Reading], header: Mapping[int, str], place: Place
 ) -> Iterator[tuple[Reading, FieldRelation]]:
-    """Of one table row: a label and its value, or the columns of a header that name relations of the first cell's entity.
+    """Of one table row: a label and its value, or columns whose header names a relation of the first cell's entity.
 
     cells and header by column; columns without a letter are absent.
     """

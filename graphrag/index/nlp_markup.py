@@ -26,14 +26,16 @@ CODE_NAME = regex.compile(r"[\p{L}][\p{L}\d]*(?:[-_.:/][\p{L}\d]+)*")
 MARKUP = regex.compile(
     r"""
       (?P<prefix>\A\s*(?:>\s*)*(?:\#{1,6}\s+|(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[\ xX]\]\s+)?)?)
-    | (?P<drop><!--.*?-->|<%.*?%>|\{\{.*?\}\}|\{%.*?%\}|!\[\[[^\]]*\]\]|!\[[^\]]*\]\([^)\s]*(?:\s+"[^"]*")?\)|\[\^[^\]\s]+\]
-        |</?[A-Za-z][^<>]*>)
+    | (?P<drop><!--.*?-->|<%.*?%>|\{\{.*?\}\}|\{%.*?%\}|</?[A-Za-z][^<>]*>|\[\^[^\]\s]+\]
+        |!\[\[[^\]]*\]\]|!\[[^\]]*\]\([^)\s]*(?:\s+"[^"]*")?\))
     | (?P<wiki>\[\[(?P<target>[^\]|\#\n]*)(?:\#[^\]|\n]*)?(?:\|(?P<display>[^\]\n]*))?\]\])
     | (?P<link>\[(?P<text>[^\[\]]+)\](?:\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?(?:\s+"[^"]*")?\)|\[[^\]]*\]))
-    | (?P<address><?(?:https?|ftp|mailto|ssh|git):[^\s<>)\]]*[^\s<>)\].,;:!?'"]>?|www\.[^\s<>)\]]*[^\s<>)\].,;:!?'"]|[\w.+-]+@[\w-]+\.[\w.-]*\w)
+    | (?P<address><?(?:https?|ftp|mailto|ssh|git):[^\s<>)\]]*[^\s<>)\].,;:!?'"]>?
+        |www\.[^\s<>)\]]*[^\s<>)\].,;:!?'"]|(?<![\w.+-])[\w.+-]++@[\w-]+\.[\w.-]*\w)
+    | (?P<role>:(?P<kind>[a-z]+):`(?P<value>[^`\n]+)`)
     | (?P<code>(?P<ticks>`+)(?P<inner>.+?)(?P=ticks)(?:__?(?!\w))?)
-    | (?P<mark>\*\*+|__+(?=\w)|(?<=\w)__+(?!\w)|~~|==(?=\w)|(?<=\w)==(?!=)|\*(?=\w)|(?<=[\w.,;:!?)])\*(?!\w)|(?<!\w)_(?=\w)|(?<=\w)_(?!\w)
-        )
+    | (?P<mark>\*\*+|__+(?=\w)|(?<=\w)__+(?!\w)|~~|==(?=\w)|(?<=\w)==(?!=)
+        |\*(?=\w)|(?<=[\w.,;:!?)])\*(?!\w)|(?<!\w)_(?=\w)|(?<=\w)_(?!\w))
     | (?P<escape>\\[\\`*_{}\[\]()\#+.!|<>-])
     | (?P<space>\s*\n[\s>]*|\s+)
     """,
@@ -46,6 +48,7 @@ class Clean:
     """Readable text; `offsets[i]` is where character i stands in the raw text, with one item more for the end.
 
     codes, links: spans of inline code and of link texts that are names in their own right (clean offsets).
+    opens: clean offsets where link text or emphasis begins or ends, so that a capital there says little.
     """
 
     raw: str
@@ -53,7 +56,7 @@ class Clean:
     offsets: list[int] = field(default_factory=list)
     codes: list[tuple[int, int]] = field(default_factory=list)
     links: list[tuple[int, int]] = field(default_factory=list)
-    blanks: list[tuple[int, int]] = field(default_factory=list)
+    opens: list[int] = field(default_factory=list)
 
     def locate(self, start: int, end: int) -> tuple[int, int] | None:
         """The raw span of a clean span; None where the raw text there is not the same name."""
@@ -83,12 +86,14 @@ def clean_markup(raw: str) -> Clean:
     pieces: list[str] = []
     for piece, offset, kind in _pieces(raw, 0):
         length = len(clean.offsets)
+        if kind == "open":
+            clean.opens.append(length)
+            continue
         if piece == " " and (not pieces or pieces[-1].endswith(" ")):
             continue
         pieces.append(piece)
         if offset < 0:  # a placeholder: every character stands at the place of what it replaces
             clean.offsets += [-offset - 1] * len(piece)
-            clean.blanks.append((length, length + len(piece)))
         else:
             clean.offsets += range(offset, offset + len(piece))
         if kind == "code":
@@ -112,21 +117,23 @@ def _pieces(raw: str, base: int) -> Iterator[tuple[str, int, str]]:
         if match.start() > position:
             yield raw[position : match.start()], base + position, ""
         position = match.end()
-        group = match.lastgroup if match.lastgroup in {"prefix", "drop", "mark", "space"} else None
-        if match["prefix"] is not None and base == 0 and match.start() == 0:
-            continue
-        if group == "space" or match["space"] is not None:
+        if match["space"] is not None:
             yield " ", base + match.start(), ""
         elif match["wiki"] is not None:
             shown = "display" if match["display"] else "target"
             if match[shown]:
                 yield match[shown], base + match.start(shown), "link"
         elif match["link"] is not None:
+            yield "", 0, "open"
             yield from _pieces(match["text"], base + match.start("text"))
         elif match["address"] is not None:
             yield "link", -1 - base - match.start(), ""
+        elif match["mark"] is not None:
+            yield "", 0, "open"
         elif match["escape"] is not None:
             yield match["escape"][1], base + match.start() + 1, ""
+        elif match["role"] is not None:
+            yield f"{match['kind'].upper()} {match['value']}", -1 - base - match.start(), ""
         elif match["code"] is not None:
             yield from _code_pieces(match, base)
     if position < len(raw):
@@ -140,6 +147,7 @@ def _code_pieces(match: regex.Match[str], base: int) -> Iterator[tuple[str, int,
     if CODE_NAME.fullmatch(stripped):
         yield stripped, start, "code"
     elif "\n" not in stripped and (label := regex.match(r"([^<>]+?)\s*<[^<>]*>$", stripped)):
-        yield label[1], start, "link"
+        yield "", 0, "open"
+        yield label[1], start, ""
     else:
         yield "code", -1 - base - match.start(), ""

@@ -1,8 +1,8 @@
 """Pure rules that read typed relations from the words between two names, without a parse.
 
-"X depends on Y", "X is owned by Y", "X, backed by Y,", "X reads from Y and writes to Z". The words between must be a verb
-phrase and nothing else, so that what is denied, supposed or asked does not fit. They serve sentences without a parse, and
-those where the parser took the verb for a noun ("The Mail Gateway relays to SES").
+"X depends on Y", "X is owned by Y", "X, backed by Y,", "X reads from Y and writes to Z". The words between must be a
+verb phrase and nothing else, so that what is denied, supposed or asked does not fit. They serve sentences without a
+parse, and those where the parser took the verb for a noun ("The Mail Gateway relays to SES").
 
 Does not: read anything but English verb phrases.
 """
@@ -11,33 +11,44 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import regex
 
 from graphrag.index.nlp_lexicon import COMMON_VERBS, IRREGULAR_FORMS
-from graphrag.index.nlp_names import Name
 from graphrag.index.nlp_predicates import Relation, is_confirmed, is_excluded, normalise_predicate, third_person
+from graphrag.index.nlp_words import Name
 
-ADVERB = r"(?:also|now|still|currently|directly|only|then|mostly|both|all|just|always|usually|mainly|again|simply|then|normally)"
+ADVERB = (
+    r"(?:also|now|still|currently|directly|only|then|mostly|both|all|just|always|usually|mainly|again|simply|normally)"
+)
+LINK = r"(?P<link>,? (?:which|that|who)|,? and|,? but|;? and it|,)?"
 PREPOSITION = r"(?:on|upon|to|from|by|with|into|onto|in|inside|through|via|behind|against|for|at|of|over)"
 ARTICLE = r"(?:the|a|an|our|its|their|this|both|all)"
 ACTIVE = regex.compile(
-    rf"(?P<link>,? (?:which|that|who)|,? and|,? but|;? and it|,)?(?: {ADVERB})* (?P<verb>\p{{Ll}}[\p{{Ll}}-]+)(?: (?P<particle>up|down|out|over|back|off))?"
+    rf"{LINK}(?: {ADVERB})* (?P<verb>\p{{Ll}}[\p{{Ll}}-]+)(?: (?P<particle>up|down|out|over|back|off))?"
     rf"(?P<object>(?: [\p{{L}}'-]+){{1,4}}?)??(?: (?P<prep>{PREPOSITION}))?(?: {ARTICLE}| [\"'])* ?"
 )
 PASSIVE = regex.compile(
-    rf"(?P<link>,? (?:which|that|who)|,? and|,? but|;? and it|,)?(?: (?:is|are|was|were|gets|has been|have been))?(?: {ADVERB})*"
-    rf" (?P<verb>\p{{Ll}}[\p{{Ll}}-]+)(?: (?P<particle>up|down|out|over))? (?P<prep>{PREPOSITION})(?: {ARTICLE}| [\"'])* ?"
+    rf"{LINK}(?: (?:is|are|was|were|gets|has been|have been))?(?: {ADVERB})*"
+    rf" (?P<verb>\p{{Ll}}[\p{{Ll}}-]+)(?: (?P<particle>up|down|out|over))?"
+    rf" (?P<prep>{PREPOSITION})(?: {ARTICLE}| [\"'])* ?"
 )
 COPULA = regex.compile(
-    rf"(?P<link>,? (?:which|that|who)|,? and)? (?:is|are)(?: {ADVERB})* (?P<noun>(?:(?:the|a|an) )?(?:part|owner|member|maintainer|lead|component|client|fork|replica|"
-    rf"subsidiary|dependent|reliant|responsible|accountable|author|on call))\s(?P<prep>on|upon|of|for|to)(?: {ARTICLE}| [\"'])* ?"
+    rf"(?P<link>,? (?:which|that|who)|,? and)? (?:is|are)(?: {ADVERB})*"
+    r" (?P<noun>(?:(?:the|a|an) )?(?:part|owner|member|maintainer|lead|component|client|fork|replica|subsidiary"
+    r"|dependent|reliant|responsible|accountable|author|on call))"
+    rf"\s(?P<prep>on|upon|of|for|to)(?: {ARTICLE}| [\"'])* ?"
 )
 LISTED = regex.compile(rf"(?:,|,? and|,? or|,? as well as| &)(?: (?:on|to|from|by|with|in))?(?: {ARTICLE}| [\"'])* ?")
 UNREAL_BEFORE = regex.compile(
-    r"\b(?:if|unless|whether|until|without|neither|nor|no|not|never|cannot|instead of|rather than|would|should|could|might|may|must|can|will|"
-    r"did|does|do|at first|initially|originally|previously|formerly|imagine|suppose|assume|assuming|proposed?|plans?|wants?|lest|doubts?|denies|deny|unlikely)\b[^.;:]*$",
+    r"\b(?:if|unless|whether|until|without|neither|nor|no|not|never|cannot|instead of|rather than"
+    r"|would|should|could|might|may|must|can|will|did|does|do|at first|initially|originally|previously|formerly"
+    r"|imagine|suppose|assume|assuming|proposed?|plans?|wants?|lest|doubts?|denies|deny|unlikely)\b[^.;:]*$",
     regex.IGNORECASE,
+)
+FINITE_AFTER = regex.compile(
+    r"(?: [\p{L}-]+)?,? (?:is|are|was|were|has|have|had|should|must|can|could|will|would|may|might|do|does|did|need)\b"
 )
 UNTIL = regex.compile(r"^[^.;:]*\b(?:until|till)\b")
 UNDER_PREPOSITION = regex.compile(
@@ -86,9 +97,11 @@ def find_pattern_relations(
         return []
     found: dict[tuple[int, str, int], Relation] = {}
     subjects: list[Name] = []
-    for left, right in zip(names, names[1:], strict=False):
+    for left, right in pairwise(names):
         gap = text[left.end : right.start]
-        phrase = _verb_phrase(gap, left.end, is_verb)
+        # A word that no list knows is a verb only in a plain clause: "The Mail Gateway relays to SES."
+        may_guess = text[: left.start].casefold() in {"", "the ", "our "} and not FINITE_AFTER.match(text, right.end)
+        phrase = _verb_phrase(gap, left.end, is_verb, may_guess)
         if phrase is None:
             continue
         link, predicate, span = phrase
@@ -117,7 +130,9 @@ def find_pattern_relations(
     return list(found.values())
 
 
-def _verb_phrase(gap: str, offset: int, is_verb: Callable[[int, int], bool]) -> tuple[str, str, tuple[int, int]] | None:
+def _verb_phrase(
+    gap: str, offset: int, is_verb: Callable[[int, int], bool], may_guess: bool
+) -> tuple[str, str, tuple[int, int]] | None:
     """(link word, predicate, span) where the whole gap is a verb phrase that states something."""
     if match := COPULA.fullmatch(gap):
         noun = regex.sub(r"^(?:the|a|an) ", "", match["noun"])
@@ -139,7 +154,7 @@ def _verb_phrase(gap: str, offset: int, is_verb: Callable[[int, int], bool]) -> 
         link = match["link"] or ""
         if is_passive:
             is_reduced = link.strip() == "," and form is not None and form.is_participle and match["prep"] == "by"
-            known = form is not None and form.is_participle or match["verb"].endswith("ed")
+            known = (form is not None and form.is_participle) or match["verb"].endswith("ed")
             if not known or not (
                 has_auxiliary or is_reduced or (match["prep"] == "by" and form and form.is_participle)
             ):
@@ -148,7 +163,7 @@ def _verb_phrase(gap: str, offset: int, is_verb: Callable[[int, int], bool]) -> 
         else:
             if (
                 link.strip() == ","
-                or (form is None and not _may_be_verb(match, gap))
+                or (form is None and not (may_guess and _may_be_verb(match, gap)))
                 or (form and not form.is_finite)
                 or not is_verb(start, end)
             ):

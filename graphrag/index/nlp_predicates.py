@@ -10,12 +10,13 @@ from dataclasses import dataclass
 
 import regex
 
-from graphrag.index.nlp_lexicon import PREDICATE_SYNONYMS, STRONG_PREDICATES
-from graphrag.index.nlp_names import Name
+from graphrag.index.nlp_lexicon import CARRYING_PREDICATES, PREDICATE_SYNONYMS, STRONG_PREDICATES
+from graphrag.index.nlp_words import Name
 
 IRREGULAR_THIRD = {"be": "is", "have": "has", "do": "does", "go": "goes"}
 EXCLUDED_BEFORE = regex.compile(
-    r"\b(?:not|nor|neither|never|no|without|except|except for|but not|unlike|instead of|rather than|other than|apart from|excluding|besides|than)"
+    r"\b(?:not|nor|neither|never|no|without|except|except for|but not|unlike|instead of|rather than|other than"
+    r"|apart from|excluding|besides|than)"
     r"(?: on| to| from| by| with)?(?: the| a| an| any| our)?\s*$",
     regex.IGNORECASE,
 )
@@ -70,4 +71,6 @@ def is_strong(predicate: str) -> bool:
 
 def is_confirmed(name: Name | None, predicate: str) -> bool:
     """Names that only a relation shows to be things need a strong one."""
-    return name is None or name.is_sure or is_strong(predicate)
+    if name is None or name.is_sure:
+        return True
+    return predicate in CARRYING_PREDICATES if name.kind == "code" else is_strong(predicate)

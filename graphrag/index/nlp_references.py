@@ -1,8 +1,9 @@
 """What "it", "this service" or "the gateway" stands for, where the place of the sentence makes that plain.
 
-The topic of a section is the name that its heading is; the topic of a document that of its first heading. A pronoun means
-the subject of its own sentence's first clause, else of the sentence before in the same paragraph, else, where a paragraph
-begins with it, the topic. Anything less plain stays unresolved: a wrong edge is worse than a missing one.
+The topic of a section is the name that its heading is; the topic of a document that of its first heading. A pronoun
+means the subject of its own sentence's first clause, else of the sentence before in the same paragraph, else, where
+a paragraph begins with it, the topic. Anything less plain stays unresolved: a wrong edge is worse than a missing
+one.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from dataclasses import dataclass, field
 import regex
 
 from graphrag.index.nlp_lexicon import TYPE_OF_HEAD
-from graphrag.index.nlp_names import Name
 from graphrag.index.nlp_predicates import Relation
 from graphrag.index.nlp_relations import clause_subjects
 from graphrag.index.nlp_sentences import Sentence
+from graphrag.index.nlp_types import Definition
+from graphrag.index.nlp_words import Name
 from graphrag.nlp_parsing import Parse
 
 NO_THINGS = frozenset({"person", "team", "organization", "group"})
@@ -31,6 +33,7 @@ class Reading:
     parse: Parse | None
     names: list[Name]
     relations: list[Relation] = field(default_factory=list)
+    definitions: dict[Name, Definition] = field(default_factory=dict)
 
     def surface(self, name: Name) -> str:
         """The name as written, spaces collapsed."""
@@ -130,8 +133,10 @@ def resolve(
         kind = TYPE_OF_HEAD.get(noun, "")
         return next((c for c in (place.section, place.topic) if c and c.type == kind and c.surface != other), None)
     for candidate in candidates:
-        if candidate.type not in NO_THINGS and candidate.surface.casefold() != other.casefold():
-            return candidate
+        if candidate.type in NO_THINGS or candidate.surface.casefold() == other.casefold():
+            continue
+        is_doubtful = candidate is place.previous and candidate.type == "unknown" and " " in candidate.surface
+        return None if is_doubtful else candidate  # two words of unknown type are a person as often as a thing
     return None
 
 

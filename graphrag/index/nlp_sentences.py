@@ -1,8 +1,9 @@
 """From documents and text units to the sentences that the embedded extraction reads.
 
-A sentence is cut from its document, so that a fence or table that lies over two text units stays what it is, and belongs
-to the first text unit that holds it; what no unit holds whole is cut at the units' borders. Table rows are cut into cells.
-Code is left out. Each sentence knows its heading and the text of its section's first words, for what "it" may mean.
+A sentence is cut from its document, so that a fence or table that lies over two text units stays what it is, and
+belongs to the first text unit that holds it; what no unit holds whole is cut at the units' borders. Table rows are
+cut into cells. Code is left out. Each sentence knows its heading and the text of its section's first words, for what
+"it" may mean.
 
 Reads documents (id, text) and text_units (id, document_id, start_char, end_char).
 """
@@ -16,13 +17,19 @@ import polars as pl
 import regex
 
 from graphrag.blocks import CODE, FENCE, FIELD, HEADING, ITEM, ROW, RULE, Block, scan_blocks
+from graphrag.index.nlp_lexicon import words
 from graphrag.index.nlp_markup import Clean, clean_markup
 from graphrag.sentences import sentence_spans
 
 MAX_SENTENCE = 2_000
 CELL = regex.compile(r"(?:\\\||`[^`|]*`|\[\[[^\]]*\]\]|[^|])+")
-STOP_WORDS = frozenset(
-    "the of and to in is that for it on with as are this be by an or from at was not which have".split()
+STOP_WORDS = words(
+    "the of and to in is that for it on with as are this be by an or from at was not which have a we has"
+)
+OTHER_STOP_WORDS = words(
+    "der die das und ist von mit für ein eine wird werden nicht den dem des auf im zu le la les est une un dans pour "
+    "que qui sur du et el los las una por con del al se di che è il per non sono een het van op niet och att som på "
+    "är o os da em não uma com w na z się jest"
 )
 LATIN = regex.compile(r"\p{Latin}")
 LETTER = regex.compile(r"\p{L}")
@@ -133,6 +140,9 @@ def looks_english(text: str) -> bool:
     letters = LETTER.findall(text[:20_000])
     if not letters or len(LATIN.findall("".join(letters))) < 0.7 * len(letters):
         return False
-    words = regex.findall(r"\p{L}+", text[:20_000].casefold())
-    share = sum(word in STOP_WORDS for word in words) / max(1, len(words))
-    return share >= 0.06 or (len(words) < 30 and text.isascii())
+    found = regex.findall(r"\p{L}+", text[:20_000].casefold())
+    n_stop, n_other = sum(word in STOP_WORDS for word in found), sum(word in OTHER_STOP_WORDS for word in found)
+    if n_other > n_stop:
+        return False
+    share = n_stop / max(1, len(found))
+    return share >= 0.06 or (len(found) < 30 and text.isascii())

@@ -22,12 +22,16 @@ if TYPE_CHECKING:
 MAX_HOPS = 4
 MAX_DEPENDENTS = 25
 
+# "What breaks if X goes down?", "Which services are affected when X fails?", "What depends on X?", "impact of losing
+# X"; not "How long was the outage of X?" or "What does X depend on?".
 _ASKS = re.compile(
-    r"\b(?:breaks?|broken|goes? down|(?:is|are) down|fails?|dies?|outage|impact\w*|affect\w*|blast radius|depends? on|"
-    r"dependents?|rel(?:y|ies) on)\b",
+    r"\b(?:what|which|who)\b.{0,80}\b(?:breaks?|fails?|stops?|dies?|goes down|affected|impacted|at risk|lost)\b.{0,80}"
+    r"\b(?:if|when|without|by|of)\b"
+    r"|\b(?:what|which|who)\b.{0,80}\b(?:depends?|rel(?:y|ies)|builds?) on\b"
+    r"|\b(?:impact|effects?|blast radius|consequences?) of\b.{0,40}\b(?:losing|loss|failure|outage)\b",
     re.IGNORECASE,
 )
-_ASKS_FORWARD = re.compile(r"\bdo(?:es)?\b.{1,80}\b(?:depend|rely)\b", re.IGNORECASE)
+_ASKS_FORWARD = re.compile(r"\b(?:do(?:es)?|did|can)\b.{1,80}\b(?:depend|rely|build|break|fail)\b", re.IGNORECASE)
 # First words of predicates that say: without the object, the subject does not work. By stem; the second list only with
 # a preposition, as "Ana writes the Auth Service" is no need, "Billing writes to the Ledger" is.
 _NEED_WORDS = "depend rely need require use call query consume"
@@ -47,7 +51,7 @@ def asks_for_dependents(question: str) -> bool:
 
 
 def find_dependents(index: Index, entity_ids: Sequence[str]) -> list[str]:
-    """Ids of the relationships that lead to the entities, nearest first, then by weight; one a pair; no walk past hubs."""
+    """Ids of the relationships that lead to the entities, nearest first, then by weight; one a pair; hubs end it."""
     found: dict[str, None] = {}
     pairs: set[tuple[str, str]] = set()
     seen = set(entity_ids)
