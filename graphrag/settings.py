@@ -23,6 +23,11 @@ from graphrag.ids import content_sha256
 
 FILE_NAME = "settings.toml"
 ENV_PREFIX = "GRAPHRAG_"
+ENTITY_TYPES = (
+    "person", "organization", "team", "place", "service", "system", "database", "technology", "product", "event",
+    "document", "concept",
+)  # fmt: skip
+CLAIM_DESCRIPTION = "Any claim or fact that could matter to a reader: decisions, failures, risks, promises, disputes."
 SECRET_WORDS = ("api_key", "apikey", "token", "secret", "password")
 
 
@@ -104,6 +109,26 @@ class Extraction(Section):
     )
     cooccurrence: bool = Field(True, description="also relate names that share a sentence (origin cooccurrence)")
     processes: int = Field(0, ge=0, le=64, description="processes for parses and vectors; 0: one a core")
+    entity_types: list[str] = Field(
+        list(ENTITY_TYPES), min_length=1, description="types that a model should prefer; it may give others"
+    )
+    max_gleanings: int = Field(0, ge=0, le=10, description="times a model is asked what it has missed in a text unit")
+    max_records_per_unit: int = Field(1000, ge=1, description="records of a model's reply that are kept")
+    max_reply_tokens: int = Field(4000, ge=64, description="upper limit of a reply; one that is cut is continued once")
+
+
+class Summaries(Section):
+    min_tokens: int = Field(
+        300, ge=50, description="longer descriptions of an entity are summarised by the model; shorter ones are joined"
+    )
+    max_input_tokens: int = Field(4000, ge=200, description="tokens of descriptions in one question to the model")
+    max_words: int = Field(120, ge=20, le=1000, description="length of a summary")
+
+
+class Claims(Section):
+    enabled: bool = Field(False, description="also ask the model for claims (table covariates), one call a text unit")
+    description: str = Field(CLAIM_DESCRIPTION, min_length=1, description="what a claim is")
+    max_reply_tokens: int = Field(2000, ge=64, description="upper limit of a reply with claims")
 
 
 class Disambiguation(Section):
@@ -146,6 +171,9 @@ class Search(Section):
 
 class Gates(Section):
     failed_share: float = Field(0.5, ge=0, le=1, description="hold the run when more of the files than this failed")
+    failed_unit_share: float = Field(
+        0.05, ge=0, le=1, description="hold the run when more of the text units than this got no usable reply"
+    )
 
 
 class Schedule(Section):
@@ -161,6 +189,8 @@ class Settings(BaseModel):
     llm: Llm = Llm()
     text_units: TextUnits = TextUnits()
     extraction: Extraction = Extraction()
+    summaries: Summaries = Summaries()
+    claims: Claims = Claims()
     disambiguation: Disambiguation = Disambiguation()
     communities: Communities = Communities()
     reports: Reports = Reports()
