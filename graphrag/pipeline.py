@@ -156,9 +156,11 @@ def extract_with_model(run: Run, model: RunModel) -> Frames:
     built = model.ask(
         lambda llm: extraction.extract_mentions(
             run.frames["text_units"],
+            run.frames["documents"],
             llm=llm,
             prompts=model.extraction_prompts,
             entity_types=knobs.entity_types,
+            max_passage_tokens=knobs.max_passage_tokens,
             max_gleanings=knobs.max_gleanings,
             max_records_per_unit=knobs.max_records_per_unit,
             max_reply_tokens=knobs.max_reply_tokens,

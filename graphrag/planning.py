@@ -61,8 +61,10 @@ def _list_requests(run: Run, model: RunModel) -> Iterator[ChatRequest]:
     knobs, text_units = run.settings.extraction, run.frames["text_units"]
     yield from extraction.plan_extraction(
         text_units,
+        run.frames["documents"],
         prompts=model.extraction_prompts,
         entity_types=knobs.entity_types,
+        max_passage_tokens=knobs.max_passage_tokens,
         max_gleanings=knobs.max_gleanings,
         max_reply_tokens=knobs.max_reply_tokens,
     )

@@ -112,6 +112,9 @@ class Extraction(Section):
     entity_types: list[str] = Field(
         list(ENTITY_TYPES), min_length=1, description="types that a model should prefer; it may give others"
     )
+    max_passage_tokens: int = Field(
+        900, ge=16, description="text units in a row are put to a model together up to this; fewer find more, for more"
+    )
     max_gleanings: int = Field(0, ge=0, le=10, description="times a model is asked what it has missed in a text unit")
     max_records_per_unit: int = Field(1000, ge=1, description="records of a model's reply that are kept")
     max_reply_tokens: int = Field(4000, ge=64, description="upper limit of a reply; one that is cut is continued once")
@@ -119,7 +122,7 @@ class Extraction(Section):
 
 class Summaries(Section):
     min_tokens: int = Field(
-        300, ge=50, description="longer descriptions of an entity are summarised by the model; shorter ones are joined"
+        500, ge=50, description="longer descriptions of an entity are summarised by the model; shorter ones are joined"
     )
     max_input_tokens: int = Field(4000, ge=200, description="tokens of descriptions in one question to the model")
     max_words: int = Field(120, ge=20, le=1000, description="length of a summary")

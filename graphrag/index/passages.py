@@ -18,6 +18,7 @@ from graphrag.prompts import number_sentences
 from graphrag.sentences import sentence_spans
 
 Span = tuple[int, int]
+_FULL_STOP = re.compile(r"\.(?=\s)")  # a model writes Mr Bennet where the text has Mr. Bennet
 LONGEST_RUN = 3  # sentences that one quote may hold, where a part of them holds both names
 _SAME = {
     **dict.fromkeys(map(ord, "-_‐‑‒–—―"), " "),
@@ -116,6 +117,7 @@ def surface_of(text: str, span: Span) -> str:
 
 def _fold(text: str) -> tuple[str, Sequence[int]]:
     """The text without case, decomposed (NFKD), and for each of its characters the offset of the one it comes from."""
+    text = _FULL_STOP.sub(" ", text)
     if text.isascii():
         return text.translate(_SAME).lower(), range(len(text))
     pieces: list[str] = []
