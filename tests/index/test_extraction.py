@@ -69,7 +69,6 @@ def test_a_sentence_in_two_overlapping_units_is_told_by_both_and_a_name_once() -
 
 
 def test_order_of_rows_and_of_answers_does_not_matter() -> None:
-    documents, text_units = read_folder(FOLDER)
     found = [extract(dict(order), answer_depends) for order in (FOLDER.items(), reversed(FOLDER.items()))]
     assert_frame_equal(found[0].entity_mentions, found[1].entity_mentions)
     assert_frame_equal(found[0].relationship_mentions, found[1].relationship_mentions)
