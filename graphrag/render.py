@@ -83,6 +83,7 @@ def render_summary_json(summary: RunSummary) -> str:
 
 
 def render_answer(answer: Answer, *, json: bool, context_only: bool, show_sources: bool) -> str:
+    """The answer as JSON, its context alone, or its text; sources are one line a place, with all that is cited there."""
     if json:
         return orjson.dumps(answer.to_json()).decode()
     if context_only:
@@ -90,9 +91,12 @@ def render_answer(answer: Answer, *, json: bool, context_only: bool, show_source
     lines = [answer.text]
     if show_sources and answer.citations:
         lines += ["", "Sources"]
+        refs: dict[tuple[str, int, int, str], list[str]] = {}
         for citation in answer.citations:
-            quote = " ".join(citation.quote.split())
-            lines += [f"  {citation.ref}  {citation.path} [{citation.start}:{citation.end}]", f"    {quote}"]
+            place = (citation.path, citation.start, citation.end, citation.quote)
+            refs.setdefault(place, []).append(citation.ref)
+        for (path, start, end, quote), names in refs.items():
+            lines += [f"  {', '.join(dict.fromkeys(names))}  {path} [{start}:{end}]", f"    {' '.join(quote.split())}"]
     if answer.notices:
         lines += ["", *answer.notices]
     return "\n".join(lines)

@@ -83,8 +83,11 @@ def test_two_fresh_runs_give_equal_tables_row_for_row(sample_index: Path, tmp_pa
         target = other / "data" / "input" / path.relative_to(SAMPLE / "docs")
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
-    shutil.copyfile(SAMPLE / "aliases.toml", other / "aliases.toml")
-    command = [sys.executable, "-m", "graphrag.cli", "index", "--root", str(other), "--set", "extraction.processes=1"]
+    aliases = "data/sample/aliases.toml"  # aliases tell their place by this path
+    (other / aliases).parent.mkdir(parents=True)
+    shutil.copyfile(SAMPLE / "aliases.toml", other / aliases)
+    command = [sys.executable, "-m", "graphrag.cli", "index", "--root", str(other)]
+    command += ["--set", "extraction.processes=1", "--set", f"disambiguation.aliases={aliases}"]
     environ = os.environ | {"PYTHONHASHSEED": "12345", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, capture_output=True, text=True, env=environ, cwd=tmp_path, check=False)
     assert done.returncode == 0, done.stderr

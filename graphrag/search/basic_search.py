@@ -15,7 +15,13 @@ from graphrag.search.extract import choose_quotes
 from graphrag.search.ranking import is_relevant, prepare_question, rank_rows
 from graphrag.search.rows import list_text_units, load_passages
 from graphrag.search.sections import check_budget, list_sources, source_section
-from graphrag.search.seeds import find_named_documents, nearest_names
+from graphrag.search.seeds import (
+    explain_unknown_name,
+    find_named_documents,
+    find_named_entities,
+    list_names,
+    nearest_names,
+)
 from graphrag.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -42,6 +48,10 @@ def search_basic(
     check_budget(budget_tokens)
     began = time.perf_counter()
     asked, notices = prepare_question(index, question, model=model)
+    named, _ = find_named_entities(index, asked.text)
+    if unknown := explain_unknown_name(index, asked.text, named):
+        seconds = round(time.perf_counter() - began, 3)
+        return Answer("basic", question, NOTHING, False, usage=Usage(seconds=seconds), notices=(*notices, unknown))
     in_named = list_text_units(index, find_named_documents(index, asked.text))
     ranked = rank_rows(index, asked, "text_units", top=max(top, MAX_PASSAGES), first=in_named)
     hits = {hit.owner_id: hit for hit in ranked}
@@ -56,7 +66,8 @@ def search_basic(
     if relevant:
         packed = pack([source_section(passages)], budget=budget_tokens, count=count)
         shown = [p for p in relevant if p.human_readable_id in packed.ids["Sources"]]
-        quotes = choose_quotes(asked, shown, scores, limit=MAX_QUOTES, in_named=in_named)
+        names = list_names(index, [entity.entity_id for entity in named])
+        quotes = choose_quotes(asked, shown, scores, limit=MAX_QUOTES, in_named=in_named, names=names)
         lines, citations = [quote.render() for quote in quotes], [quote.to_citation() for quote in quotes]
         answer = compose_answer(answer, lines, citations, packed=packed)
     elif near := nearest_names(index, asked.text):

@@ -15,7 +15,18 @@ from typing import NamedTuple
 
 from graphrag.digest import is_near_duplicate, rate_readability, show_quote, trim_span
 from graphrag.search.answer import Citation, cite
-from graphrag.search.ranking import Question
+from graphrag.search.cues import (
+    answers_outright,
+    is_aside,
+    is_denied,
+    is_negated,
+    is_reversed,
+    points_elsewhere,
+    rate_cue,
+    read_cue,
+    states_negation,
+)
+from graphrag.search.ranking import Question, stem_term
 from graphrag.search.rows import Fact, Passage
 from graphrag.sentences import sentence_spans
 from graphrag.tokens import split_search_terms
@@ -23,13 +34,17 @@ from graphrag.tokens import split_search_terms
 MAX_EMBEDDED = 12
 MAX_QUOTE_CHARACTERS = 600
 # A sentence is quoted when it weighs this share of the best one's weight.
-RELATIVE_FLOOR = 0.5
+RELATIVE_FLOOR = 0.4
 # Reading alone counts less here than in a report: the answer may stand in a row of a table.
 LEAST_READABLE = 0.4
 NEARNESS_WEIGHT = 0.4
+# A sentence with the kind of answer that the question asks for comes first among those that say enough of what it asks.
+CUE_WORTH, DEFINITION_WORTH, ENOUGH_SAID, POINTER_SHARE = 0.5, 0.5, 0.4, 0.5
+NAMELESS_SHARE, PHRASE_WORTH = 0.6, 0.3
 # Share of a sentence's weight that goes by the terms in it and its headings together.
-HEADING_SHARE, NAMED_HEADING_SHARE = 0.25, 0.6
-# A lone short quote is shown with the sentence after it, which often says what to do.
+HEADING_SHARE, NAMED_HEADING_SHARE = 0.25, 0.7
+# A lone short quote, and the first to a question for steps, is shown with the sentence after it, which often says what
+# to do.
 FEW_QUOTES = 2
 
 
@@ -60,9 +75,13 @@ def choose_quotes(
     *,
     limit: int,
     in_named: Collection[str] = (),
+    names: Collection[str] = (),
 ) -> list[Quote]:
     """Up to `limit` sentences, best first; `scores` says how well each passage matches, by id; `in_named` are the
-    passages of documents that the question names: their sentences are about it without saying so."""
+    passages of documents that the question names: their sentences are about it without saying so; `names` are those of
+    the things that it names: a sentence with none of them, about something else of the kind, counts less."""
+    lowered = sorted({name.lower() for name in names})
+    spellings = [{stem_term(term) for term in split_search_terms(name)} for name in names]
     best = max((scores.get(passage.id, 0.0) for passage in passages), default=0.0) or 1.0
     quotes = []
     for passage in passages:
@@ -71,9 +90,16 @@ def choose_quotes(
         for start, end in sentence_spans(passage.text):
             if not passage.text.startswith(("#", "```", "~~~"), start):
                 quotes += _weigh_sentence(question, passage, (start, end), share=share, by_headings=by_headings)
+    quotes = [quote._replace(weight=quote.weight * _rate_names(quote, spellings, in_named)) for quote in quotes]
+    quotes = [quote for quote in quotes if not is_reversed(question.text, quote.text, lowered)]
+    if is_negated(question.text):
+        quotes = [quote for quote in quotes if states_negation(question.text, quote.text)] or quotes
     quotes.sort(key=lambda quote: -quote.weight)
     quotes = _drop_repeats(_weigh_meaning(question, quotes[:MAX_EMBEDDED]), limit=limit)
-    return [_with_next_sentence(quote) for quote in quotes] if len(quotes) <= FEW_QUOTES else quotes
+    if len(quotes) <= FEW_QUOTES:
+        return [_with_next_sentence(quote) for quote in quotes]
+    cue = read_cue(question.text)
+    return [_with_next_sentence(quotes[0]), *quotes[1:]] if cue and cue.name == "steps" else quotes
 
 
 def _weigh_sentence(
@@ -83,10 +109,30 @@ def _weigh_sentence(
     text = passage.text[start:end]
     if start == end or len(text) > MAX_QUOTE_CHARACTERS or not any(character.isalpha() for character in text):
         return []
+    if is_denied(question.text, text):
+        return []
     under = question.coverage(f"{_headings(passage)}\n{text}")
     said = (1 - by_headings) * question.coverage(text) + by_headings * under
-    weight = _readability(text) * share * (0.1 + said)
+    expected = CUE_WORTH * rate_cue(read_cue(question.text), text, " ".join(passage.heading_path[-1:]))
+    expected += PHRASE_WORTH * (_phrase(question) in text.lower())
+    expected += DEFINITION_WORTH * answers_outright(question.text, text)
+    weight = _readability(text) * share * (0.1 + said + expected * min(1.0, said / ENOUGH_SAID))
+    weight *= POINTER_SHARE if points_elsewhere(text) or is_aside(text) else 1.0
     return [Quote(text, passage, passage.start + start, passage.start + end, weight)]
+
+
+def _phrase(question: Question) -> str:
+    """The question from its first to its last content word, in lower case: "deploy an app"; a single word is none."""
+    words = [word.strip("?!.,;:'\"").lower() for word in question.text.split()]
+    held = [n for n, word in enumerate(words) if set(split_search_terms(word)) & set(question.terms)]
+    return " ".join(words[held[0] : held[-1] + 1]) if len(held) > 1 else "\n"
+
+
+def _rate_names(quote: Quote, spellings: Sequence[set[str]], in_named: Collection[str]) -> float:
+    if not spellings or quote.passage.id in in_named:
+        return 1.0
+    held = {stem_term(term) for term in split_search_terms(f"{_headings(quote.passage)} {quote.text}")}
+    return 1.0 if any(spelling <= held for spelling in spellings if spelling) else NAMELESS_SHARE
 
 
 def _headings(passage: Passage) -> str:

@@ -4,6 +4,9 @@ The level is rolled up: each entity is covered by exactly one report, the deepes
 ranked by words and meaning, fused; without a model the best quotes of the best reports are the answer, and no call is
 made. A question about the whole ("What are the main themes?") names nothing: reports then come by their rank.
 
+A question about documents of a kind ("our incidents") or things of a type ("which technologies") is answered from all
+of them instead, see overview.py and entities_of_type.py.
+
 Reads communities, community_reports, documents, text_units, the inverted index and vectors. Does not: ask a model.
 """
 
@@ -17,8 +20,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from graphrag.context import TokenCounter, pack
 from graphrag.errors import SearchError, UsageError
 from graphrag.search.answer import EXTRACTIVE_LABEL, NOTHING, Answer, Usage, compose_answer
+from graphrag.search.documents_of_kind import THEME_WORDS
+from graphrag.search.entities_of_type import compose_entities, find_entities_of_type
+from graphrag.search.overview import compose_overview, find_overview
 from graphrag.search.ranking import (
-    RRF_CONSTANT,
     Question,
     is_relevant,
     prepare_question,
@@ -29,13 +34,13 @@ from graphrag.search.report_digest import (
     MAX_REPORTS,
     Quote,
     digest_reports,
-    find_documents_of_kind,
     render_digest,
     resolve_digest,
 )
 from graphrag.search.rows import Report, load_passages, load_reports
 from graphrag.search.sections import check_budget, list_reports, list_sources, report_section, source_section
-from graphrag.tokens import count_tokens, split_search_terms
+from graphrag.search.seeds import explain_unknown_name, find_named_entities
+from graphrag.tokens import count_tokens
 
 if TYPE_CHECKING:
     from graphrag.store import Index
@@ -43,13 +48,6 @@ if TYPE_CHECKING:
 MAX_RANKED, MAX_PASSAGES, MAX_READ_PASSAGES = 10_000, 200, 30
 SOURCES_SHARE = 0.3
 UNCONNECTED = "Unconnected entities"
-# Words of questions about the whole corpus: they say what kind of answer is wanted, not what it is about.
-THEME_WORDS = frozenset(
-    split_search_terms(
-        "across common corpus document documents key main major overall overview pattern patterns recur recurring "
-        "repeated summary summarise summarize theme themes topic topics important biggest single lesson lessons"
-    )
-)
 
 
 class Community(NamedTuple):
@@ -84,19 +82,20 @@ def search_global(
     selected, missing = select_reports(index, level=level)
     asked, notices = prepare_question(index, question, model=model)
     about = _without_theme_words(asked)
-    reports = _rank_reports(index, about, selected)
     if missing:
         notices.append(f"{missing} communities have no report at level {level} or above and were left out.")
-    answer = Answer(
-        "global",
-        question,
-        NOTHING,
-        False,
-        reports=list_reports(reports[: max(top, MAX_REPORTS)]),
-        notices=tuple(notices),
-    )
-    if reports:
-        quotes = digest_reports(index, about, reports, kind=find_documents_of_kind(index, about))
+    answer = Answer("global", question, NOTHING, False, notices=tuple(notices))
+    knobs = {"top": top, "budget_tokens": budget_tokens}
+    if unknown := explain_unknown_name(index, asked.text, find_named_entities(index, asked.text)[0]):
+        answer = replace(answer, notices=(*answer.notices, unknown))
+    elif overview := find_overview(index, asked):
+        every = load_reports(index, selected)
+        answer = compose_overview(index, answer, overview, every, level=level, count=count, **knobs)
+    elif listing := find_entities_of_type(index, asked):
+        answer = compose_entities(index, answer, listing, count=count, **knobs)
+    elif reports := _rank_reports(index, about, selected):
+        answer = replace(answer, reports=list_reports(reports[: max(top, MAX_REPORTS)]))
+        quotes = digest_reports(about, reports)
         cited = _cited_units(quotes)
         units = list(dict.fromkeys([*cited, *_quoted_units(reports)]))[: max(top, MAX_PASSAGES)]
         passages = load_passages(index, units)
@@ -107,6 +106,9 @@ def search_global(
         packed = pack(sections, budget=budget_tokens, count=count)
         packed = replace(packed, ids=_with_ids_inside(packed.ids, reports))
         by_id = {report.id: report for report in reports}
+        in_context = set(packed.ids.get("Reports", ()))
+        inside = {key: shown for key, shown in quotes.items() if by_id[key].human_readable_id in in_context}
+        quotes = inside or quotes
         lines, citations = render_digest(by_id, quotes), resolve_digest(index, by_id, quotes)
         if lines:
             label = _label(len(reports), len(selected), level)
@@ -163,8 +165,8 @@ def _without_theme_words(question: Question) -> Question:
 def _rank_reports(index: Index, question: Question, selected: Sequence[str]) -> list[Report]:
     """The selected reports that have to do with the question, best first; all by rank if it is about the whole.
 
-    A report has to do with it by its own words and meaning, by a passage it quotes, or because it quotes documents of
-    the kind asked for ("our incidents": type incident). Ranked by the reciprocal ranks of both lists and that share.
+    A report has to do with it by its own words and meaning, or by a passage it quotes. Ranked by the reciprocal ranks
+    of both lists.
     """
     reports = load_reports(index, selected)
     if not question.terms:
@@ -173,18 +175,15 @@ def _rank_reports(index: Index, question: Question, selected: Sequence[str]) -> 
     units = {hit.owner_id: hit for hit in rank_rows(index, question, "text_units", top=MAX_PASSAGES)}
     texts = {p.id: p.text for p in load_passages(index, list(units)[:MAX_READ_PASSAGES])}
     relevant_units = {unit for unit, text in texts.items() if is_relevant(question, units[unit].cosine, text)}
-    kind = find_documents_of_kind(index, question).documents
     scored = []
     for report in reports:
         cited = {row["id"] for row in report.citations if row["kind"] == "text_units"}
-        quoted = {row["document_id"] for row in report.citations}
         hit = own.get(report.id)
         is_own = is_relevant(question, hit.cosine if hit else 0.0, report.full_content)
-        if not (is_own or cited & relevant_units or quoted & kind):
+        if not (is_own or cited & relevant_units):
             continue
         best = max((units[unit].score for unit in cited if unit in units), default=0.0)
-        share = len(quoted & kind) / len(quoted) if quoted else 0.0
-        score = (hit.score if hit else 0.0) + best + share / RRF_CONSTANT
+        score = (hit.score if hit else 0.0) + best
         scored.append((-round(score, 9), -report.rank, report.community, report))
     return [report for *_, report in sorted(scored, key=lambda row: row[:3])]
 

@@ -14,16 +14,20 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from graphrag.context import TokenCounter, pack
 from graphrag.search.answer import NOTHING, Answer, Usage, compose_answer
-from graphrag.search.dependents import asks_for_dependents, find_dependents
+from graphrag.search.cues import is_negated, rate_fact, read_cue
+from graphrag.search.dependents import asks_for_dependents, find_dependents, is_need
+from graphrag.search.entities_of_type import compose_entities, find_entities_of_type
 from graphrag.search.extract import Quote, choose_quotes, render_fact, say_fact
 from graphrag.search.neighborhood import Neighborhood, Ranks, expand_neighborhood, rank_neighborhood
+from graphrag.search.overview import compose_overview, find_overview
 from graphrag.search.ranking import (
+    COVERAGE_ALONE,
     RRF_CONSTANT,
     Hit,
     Question,
@@ -31,6 +35,7 @@ from graphrag.search.ranking import (
     measure_likeness,
     prepare_question,
     rank_rows,
+    stem_term,
 )
 from graphrag.search.rows import Fact, Passage, Report, list_text_units, load_facts, load_passages, load_reports
 from graphrag.search.sections import (
@@ -43,8 +48,15 @@ from graphrag.search.sections import (
     report_section,
     source_section,
 )
-from graphrag.search.seeds import NamedEntity, find_named_documents, find_named_entities, nearest_names
-from graphrag.tokens import count_tokens
+from graphrag.search.seeds import (
+    NamedEntity,
+    explain_unknown_name,
+    find_named_documents,
+    find_named_entities,
+    list_names,
+    nearest_names,
+)
+from graphrag.tokens import count_tokens, split_search_terms
 
 if TYPE_CHECKING:
     from graphrag.store import Index
@@ -53,6 +65,7 @@ MAX_PASSAGES, MAX_FACTS, MAX_ENTITIES, MAX_REPORTS = 20, 30, 10, 3
 N_FACT_SEEDS, N_PASSAGE_SEEDS = 5, 20
 MAX_QUOTED_PASSAGES, MAX_QUOTES, MAX_FACT_LINES, MAX_LEADING_LINES, MAX_UNASKED_LINES = 8, 5, 6, 20, 2
 LEAST_SAID = 0.3
+FACTLESS = ("number", "time", "steps", "cause", "change")  # kinds of answers that relationships seldom hold
 # A name in the question says more than a fact that is like it: HippoRAG 2 has facts only.
 NAME_WEIGHT, FACT_WEIGHT = 2.0, 1.0
 # "What does X depend on?" is about relationships that start at X.
@@ -94,6 +107,12 @@ def search_local(
     began = time.perf_counter()
     asked, notices = prepare_question(index, question, model=model)
     named, more = find_named_entities(index, asked.text)
+    knobs = {"top": top, "budget_tokens": budget_tokens}
+    if not named and (broad := _answer_broadly(index, asked, notices, count=count, **knobs)):
+        return replace(broad, usage=replace(broad.usage, seconds=round(time.perf_counter() - began, 3)))
+    if unknown := explain_unknown_name(index, asked.text, named):
+        seconds = round(time.perf_counter() - began, 3)
+        return Answer("local", question, NOTHING, False, usage=Usage(seconds=seconds), notices=(*notices, unknown))
     found = _find(index, asked, named, top=top)
     facts = list(dict.fromkeys([*found.leading, *found.facts]))
     answer = Answer(
@@ -106,7 +125,12 @@ def search_local(
         packed = pack(_sections(found), budget=budget_tokens, count=count)
         shown = [p for p in relevant if p.human_readable_id in packed.ids.get("Sources", ())]
         limit = 0 if found.leading else MAX_QUOTES
-        quotes = choose_quotes(asked, shown, found.scores, limit=limit, in_named=found.in_named) if limit else []
+        names = list_names(index, [entity.entity_id for entity in named])
+        quotes = (
+            choose_quotes(asked, shown, found.scores, limit=limit, in_named=found.in_named, names=names)
+            if limit
+            else []
+        )
         facts = [f for f in facts if f.human_readable_id in packed.ids.get("Relationships", ())]
         citations = [*(quote.to_citation() for quote in quotes), *(fact.to_citation() for fact in facts)]
         answer = compose_answer(answer, _render(quotes, facts, leads=bool(found.leading)), citations, packed=packed)
@@ -114,6 +138,18 @@ def search_local(
         answer = replace(answer, notices=(*answer.notices, near))
     seconds = round(time.perf_counter() - began, 3)
     return replace(answer, usage=Usage(context_tokens=answer.usage.context_tokens, seconds=seconds))
+
+
+def _answer_broadly(
+    index: Index, asked: Question, notices: Sequence[str], *, top: int, budget_tokens: int, count: TokenCounter
+) -> Answer | None:
+    """The answer to a question that names nothing but a kind of documents, a type of things, or a kind of answer."""
+    draft = Answer("local", asked.text, NOTHING, False, notices=tuple(notices))
+    if overview := find_overview(index, asked, narrowed=False):
+        return compose_overview(index, draft, overview, [], level=0, top=top, budget_tokens=budget_tokens, count=count)
+    if listing := find_entities_of_type(index, asked):
+        return compose_entities(index, draft, listing, top=top, budget_tokens=budget_tokens, count=count)
+    return None
 
 
 def _find(index: Index, asked: Question, named: Sequence[NamedEntity], *, top: int) -> Found:
@@ -239,15 +275,50 @@ def _choose_relevant(asked: Question, found: Found) -> tuple[list[Passage], list
         for passage in found.passages[:MAX_QUOTED_PASSAGES]
         if passage.id in found.in_named or is_relevant(asked, found.likeness.get(passage.id, 0.0), passage.text)
     ]
+    if is_negated(asked.text):
+        return passages, []  # relationships say what is so
     if found.leading:
         return passages, found.leading[:MAX_LEADING_LINES]
     about = [fact for fact in found.facts if names & {fact.source_id, fact.target_id}]
     said = [fact for fact in found.facts if _says_it(asked, fact, found.likeness.get(fact.id, 0.0))]
-    both = [fact for fact in about if fact in said][:MAX_FACT_LINES]
+    cue = read_cue(asked.text)
+    asked_for = _sort_asked(asked, about, names)
+    if names and cue and cue.name in FACTLESS:
+        return passages, [fact for fact in asked_for if names >= {fact.source_id, fact.target_id}][:MAX_UNASKED_LINES]
+    if asked_for:
+        return passages, asked_for[:MAX_FACT_LINES]
+    surfaces = {stem_term(term) for entity in found.named for term in split_search_terms(entity.surface)}
+    says_more = bool(names and set(asked.idf) - surfaces) or "happen" in asked.text
+    most = MAX_UNASKED_LINES if says_more else MAX_FACT_LINES
+    if not names:
+        return passages, [fact for fact in said if asked.coverage(say_fact(fact)) >= COVERAGE_ALONE][:most]
+    both = [fact for fact in about if fact in said][:most]
     untold = names - {end for fact in both for end in (fact.source_id, fact.target_id)}
     for name in sorted(untold):
         both += [f for f in about if name in (f.source_id, f.target_id) and f not in both][:MAX_UNASKED_LINES]
-    return passages, both or said[:MAX_FACT_LINES]
+    n_surfaces = len({entity.position for entity in found.named})  # a name may mean several
+    return passages, (both or said)[: max(most, MAX_UNASKED_LINES * n_surfaces)]
+
+
+def _sort_asked(asked: Question, about: Sequence[Fact], names: Collection[str]) -> list[Fact]:
+    """Relationships whose predicate the question asks for, the right way round first; one a pair of ends."""
+    rated = {
+        f.id: rate_fact(
+            asked.text,
+            f.predicate,
+            need=is_need(f.predicate, ""),
+            named=names,
+            source_id=f.source_id,
+            target_id=f.target_id,
+        )
+        for f in about
+    }
+    best = max(rated.values(), default=0)
+    pairs: dict[tuple[str, ...], Fact] = {}
+    for fact in sorted(about, key=lambda f: -rated[f.id]):
+        if rated[fact.id] == best > 0:
+            pairs.setdefault(tuple(sorted((fact.source_id, fact.target_id))), fact)
+    return list(pairs.values())
 
 
 def _says_it(asked: Question, fact: Fact, cosine: float) -> bool:

@@ -10,6 +10,7 @@ Does not: walk the graph (local_search.py) or know which rows are shown.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -29,6 +30,7 @@ MAX_QUESTION_CHARACTERS = 4_000  # a pasted log is cut: nothing after this chang
 # A row is taken to have to do with the question when it holds this share of the question's terms, by their idf; with
 # vectors, a lower share is enough for a row that is near in meaning, and the other way round: see is_relevant.
 COVERAGE_FLOOR, COVERAGE_ALONE = 0.5, 0.75
+MARGIN = 0.05
 
 # Function words and words that ask, not words that name. Kept short: a word left in only costs a little precision.
 _STOP_WORDS = """
@@ -38,7 +40,8 @@ _STOP_WORDS = """
     might more most much must my myself need no nor not of off on once one only or other our ours out over own per
     please same say shall she should show since so some such tell than that the their theirs them then there these
     they this those through to too under until up upon us very want was we were what when where whether which while
-    who whom whose why will with would yes you your yours explain describe happen happens happened s t don doesn isn
+    who whom whose why will with would yes you your yours choose chose chosen explain describe happen happens happened
+    s t don doesn isn
 """
 # As written and as search terms, whose plurals are folded ("does" is the term "doe").
 STOP_WORDS = frozenset(_STOP_WORDS.split()) | frozenset(split_search_terms(_STOP_WORDS))
@@ -112,9 +115,13 @@ def stem_term(term: str) -> str:
     return term
 
 
+# "How does login work?" is about login.
+_HOW_IT_WORKS = re.compile(r"^(\s*how (?:do|does|did) .+?) (?:work|function)\s*\??\s*$", re.IGNORECASE)
+
+
 def question_terms(question: str) -> list[str]:
     """Search terms without stop words, each once, in order."""
-    terms = list(dict.fromkeys(split_search_terms(question)))
+    terms = list(dict.fromkeys(split_search_terms(_HOW_IT_WORKS.sub(r"\1", question))))
     return [term for term in terms if term not in STOP_WORDS]
 
 
@@ -176,12 +183,14 @@ def rank_rows(
 def is_relevant(question: Question, cosine: float, text: str) -> bool:
     """Whether a row has to do with the question: enough likeness and shared terms together.
 
-    nearness + coverage / COVERAGE_ALONE >= 1, where it is known what the cosines mean; else coverage decides.
+    nearness + coverage / COVERAGE_ALONE >= 1, where it is known what the cosines mean; else coverage decides. A row
+    without most of the question's words must be nearer by MARGIN: an eviction policy is no vacation policy.
     """
     coverage = question.coverage(text)
     if question.embedder is None or question.embedder.floor is None:
         return coverage >= COVERAGE_FLOOR
-    return question.nearness(cosine) + coverage / COVERAGE_ALONE >= 1
+    wanted = 1.0 if coverage >= COVERAGE_FLOOR else 1.0 + MARGIN
+    return question.nearness(cosine) + coverage / COVERAGE_ALONE >= wanted
 
 
 def _idf(index: Index, terms: Sequence[str]) -> dict[str, float]:

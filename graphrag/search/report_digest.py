@@ -1,16 +1,14 @@
 """What reports say about a question, without a model: their best quotes, grouped by community, each cited.
 
-Candidates are the sentences that the reports quote. A question about documents of a kind ("our incidents") is answered
-from those documents: all their sentences are candidates, each under the best report whose community they are evidence
-of, and what many of them say weighs more than what one says (TextRank, graphrag/digest.py).
+Candidates are the sentences that the reports quote. For a question about the whole, what many of them say weighs more
+than what one says (TextRank, graphrag/digest.py).
 
-Reads documents, communities, community_reports, text_units. Does not: choose the reports (global_search.py).
+Reads documents. Does not: choose the reports (global_search.py), or answer from documents of a kind (overview.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphrag.digest import (
@@ -19,12 +17,11 @@ from graphrag.digest import (
     rate_readability,
     select_sentences,
     show_quote,
-    trim_span,
 )
 from graphrag.search.answer import KINDS, Citation, cite
-from graphrag.search.ranking import Question, stem_term
-from graphrag.search.rows import Passage, Report, list_text_units, load_passages
-from graphrag.sentences import sentence_spans
+from graphrag.search.cues import is_denied
+from graphrag.search.ranking import Question
+from graphrag.search.rows import Report
 from graphrag.tokens import split_search_terms
 
 if TYPE_CHECKING:
@@ -50,63 +47,13 @@ class Quote(NamedTuple):
     weight: float = 0.0
 
 
-class Kind(NamedTuple):
-    """Documents of the kind that a question asks about, and the words of the question (by stem) that say so."""
-
-    documents: frozenset[str]
-    stems: frozenset[str]
-
-
-def find_documents_of_kind(index: Index, question: Question) -> Kind:
-    """The documents whose folder or declared type is a word of the question: incidents/, `type: incident`.
-
-    A kind that more than half of the documents have says nothing.
-    """
-    rows = index.frame(
-        "select id, path, coalesce(json_extract_string(try_cast(metadata as json), '$.type'), '') from documents"
-    ).rows()
-    asked = set(question.idf)
-    stems: dict[str, set[str]] = {}
-    for document, path, kind in rows:
-        terms = {stem_term(term) for part in (*path.split("/")[:-1], kind) for term in split_search_terms(part)}
-        if asked & terms:
-            stems[document] = asked & terms
-    if len(stems) > len(rows) / 2:
-        return Kind(frozenset(), frozenset())
-    return Kind(frozenset(stems), frozenset(stem for found in stems.values() for stem in found))
-
-
-def digest_reports(
-    index: Index, question: Question, reports: Sequence[Report], *, kind: Kind
-) -> dict[str, list[Quote]]:
-    """Quotes by report id, reports in the order to show: as given, or by how many documents of the kind they join."""
-    quotes = [quote for report in reports for quote in list_quotes(report)]
-    if kind.documents:
-        quotes = [quote for quote in quotes if quote.document in kind.documents]
-        quotes += _list_sentences(index, reports, kind.documents, known=quotes)
-        quotes = _prefer_subject(question, _weigh_centrality(_weigh(question, quotes)), kind)
-        limit = MAX_QUOTES_OF_KIND
-    else:
-        first = {report.id for report in reports[:MAX_REPORTS]}
-        quotes = _weigh(question, [quote for quote in quotes if quote.report_id in first])
-        quotes = _weigh_meaning(question, quotes) if question.terms else _weigh_centrality(quotes)
-        limit = MAX_QUOTES_A_REPORT
-    chosen = _choose(quotes, limit=limit)
-    order = [report.id for report in reports if report.id in chosen]
-    if kind.documents:
-        order.sort(key=lambda report_id: -len({quote.document for quote in chosen[report_id]}))
-    return {report_id: chosen[report_id] for report_id in order[:MAX_REPORTS]}
-
-
-def _prefer_subject(question: Question, quotes: Sequence[Quote], kind: Kind) -> list[Quote]:
-    """More weight for the sentences that hold a word of the question besides those that name the kind: of
-    "decisions about databases" those on databases."""
-    rest = {stem: idf for stem, idf in question.idf.items() if stem not in kind.stems}
-    subject = replace(question, idf=rest)
-    return [
-        quote._replace(weight=quote.weight * (SUBJECT_WORTH if subject.coverage(quote.text) > 0 else 1))
-        for quote in quotes
-    ]
+def digest_reports(question: Question, reports: Sequence[Report]) -> dict[str, list[Quote]]:
+    """Quotes by report id, in the order of the reports."""
+    quotes = [quote for report in reports[:MAX_REPORTS] for quote in list_quotes(report)]
+    quotes = _weigh(question, [quote for quote in quotes if not is_denied(question.text, quote.text)])
+    quotes = _weigh_meaning(question, quotes) if question.terms else _weigh_centrality(quotes)
+    chosen = _choose(quotes, limit=MAX_QUOTES_A_REPORT)
+    return {report.id: chosen[report.id] for report in reports if report.id in chosen}
 
 
 def list_quotes(report: Report) -> list[Quote]:
@@ -118,41 +65,6 @@ def list_quotes(report: Report) -> list[Quote]:
         ref = (row["ref"].partition(" (")[0], row["human_readable_id"], row["id"])
         found[place] = quote._replace(refs=(*quote.refs, ref))
     return list(found.values())
-
-
-def _list_sentences(
-    index: Index, reports: Sequence[Report], kind: Collection[str], *, known: Sequence[Quote]
-) -> list[Quote]:
-    """Sentences of documents of a kind, under the first report whose community has their text unit as evidence."""
-    rows = index.frame(
-        "select r.id, unnest(c.text_unit_ids) from communities c join community_reports r on r.community = c.community "
-        "where r.id in (select unnest(?::varchar[]))",
-        ([report.id for report in reports],),
-    ).rows()
-    rank = {report.id: position for position, report in enumerate(reports)}
-    report_of: dict[str, str] = {}
-    for report_id, unit in sorted(rows, key=lambda row: (-rank[row[0]], row[1])):
-        report_of[unit] = report_id
-    taken = {(quote.document, position) for quote in known for position in (quote.start, quote.end)}
-    sentences = []
-    for passage in load_passages(index, list_text_units(index, sorted(kind))):
-        if passage.id in report_of:
-            for quote in _cut_sentences(passage, report_of[passage.id]):
-                if not taken & {(quote.document, quote.start), (quote.document, quote.end)}:
-                    sentences.append(quote)
-    return sentences
-
-
-def _cut_sentences(passage: Passage, report_id: str) -> list[Quote]:
-    quotes = []
-    for span in sentence_spans(passage.text):
-        start, end = trim_span(passage.text, *span)
-        text = passage.text[start:end]
-        if passage.text.startswith("#", span[0]) or rate_readability(text) < READABLE:
-            continue
-        ref = ("Sources", passage.human_readable_id, passage.id)
-        quotes.append(Quote(report_id, text, passage.document, passage.start + start, passage.start + end, (ref,)))
-    return quotes
 
 
 def _weigh(question: Question, quotes: Sequence[Quote]) -> list[Quote]:

@@ -99,6 +99,34 @@ def nearest_names(index: Index, question: str) -> str:
     return f'No entity "{name}". Nearest: {", ".join(near)}.' if near else ""
 
 
+def list_names(index: Index, entity_ids: Sequence[str]) -> list[str]:
+    """Titles and aliases of some entities, folded, in order."""
+    return index.frame(
+        "select name_key from entity_names where entity_id in (select unnest(?::varchar[])) order by name_key",
+        (list(entity_ids),),
+    )["name_key"].to_list()
+
+
+_CAPITALISED = re.compile(r"(?<=[a-z,] )[A-Z][\w-]*(?: [A-Z][\w-]*)*")
+_HEADS = ("api", "cluster", "database", "department", "gateway", "group", "platform", "service", "squad", "team")
+
+
+def explain_unknown_name(index: Index, question: str, named: Sequence[NamedEntity]) -> str:
+    """`No entity "Legal Team". Nearest: Data Team.` for a name in a question (words in capitals, not its first) that no
+    entity or document has and no passage holds, if the question names nothing else that is known; else empty. What is
+    said of other teams does not answer "Who leads the Legal Team?", even where "Team" itself is a known name."""
+    for match in _CAPITALISED.finditer(question):
+        name, *_, head = match[0].lower(), *match[0].lower().split()
+        if any(entity.surface.lower() not in name or entity.surface.lower() == name for entity in named):
+            continue
+        if named and head not in _HEADS:
+            continue
+        rows = index.frame("select 1 from text_units where contains(lower(text), ?) limit 1", (name,))
+        if rows.is_empty() and not find_named_documents(index, question):
+            return nearest_names(index, match[0]) or f'No entity "{match[0]}".'
+    return ""
+
+
 def resolve_entity(index: Index, name: str) -> tuple[str, str]:
     """(id, title) of the entity that a name means: exact title, title by key, alias by key, human_readable_id as #12.
 

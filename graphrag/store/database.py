@@ -22,7 +22,7 @@ import duckdb
 import numpy as np
 import polars as pl
 
-from graphrag.errors import GraphragError, NoIndex, StoreError, TableError, did_you_mean
+from graphrag.errors import GraphragError, NoIndex, StoreError, TableError, did_you_mean, shown_path
 from graphrag.store import inverted_index, views
 from graphrag.store.runs import (
     DATABASE,
@@ -31,7 +31,6 @@ from graphrag.store.runs import (
     disk_errors,
     read_run_manifest,
     run_folder,
-    shown_path,
     sync_path,
     write_manifest,
 )

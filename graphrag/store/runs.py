@@ -27,7 +27,7 @@ from typing import Any
 import polars as pl
 
 from graphrag import tables
-from graphrag.errors import StoreError
+from graphrag.errors import StoreError, shown_path
 from graphrag.store.ledger import append_ledger, append_lines
 
 MANIFEST, DATABASE, POINTER = "manifest.json", "graphrag.duckdb", "current"
@@ -36,12 +36,6 @@ RUNS_LOG, LEDGER, LOCK = "runs.jsonl", "ids.jsonl", ".lock"
 
 def run_folder(output_dir: Path, run_id: str) -> Path:
     return output_dir / "runs" / run_id
-
-
-def shown_path(path: Path) -> str:
-    """The path as a person would type it: relative to the working folder where it lies inside."""
-    full = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow the pointer
-    return str(full.relative_to(Path.cwd())) if full.is_relative_to(Path.cwd()) else str(path)
 
 
 @contextmanager

@@ -15,8 +15,9 @@ from pathlib import Path
 
 import polars as pl
 
-from graphrag import ids, nlp_parsing, tables
-from graphrag.index import nlp_extraction, nlp_lexicon
+from graphrag import ids, tables
+from graphrag.index import nlp_extraction
+from graphrag.nlp import lexicon, parsing
 
 Span = tuple[int, int, int, str]  # document, start, end, type
 COARSE = {"person": "person", "location": "location", "organization": "organization", "group": "location"}
@@ -77,12 +78,12 @@ def bio_spans(labels: Sequence[str]) -> Iterator[tuple[int, int, str]]:
 
 def spacy_spans(texts: Sequence[str]) -> set[Span]:
     found = set()
-    for number, (text, parse) in enumerate(zip(texts, nlp_parsing.parse_sentences(texts), strict=True)):
+    for number, (text, parse) in enumerate(zip(texts, parsing.parse_sentences(texts), strict=True)):
         for first, last, label in parse.entities:
-            if label in nlp_lexicon.TYPE_OF_LABEL:
+            if label in lexicon.TYPE_OF_LABEL:
                 while text[parse.starts[first] : parse.ends[first]].lower() in {"the", "a"} and first + 1 < last:
                     first += 1
-                kind = COARSE.get(nlp_lexicon.TYPE_OF_LABEL[label], "other")
+                kind = COARSE.get(lexicon.TYPE_OF_LABEL[label], "other")
                 found.add((number, parse.starts[first], parse.ends[last - 1], kind))
     return found
 
@@ -105,7 +106,7 @@ def our_spans(texts: Sequence[str], model: str) -> set[Span]:
                 "n_tokens": 1,
                 "content_sha256": ids.content_sha256(text),
                 "metadata": "{}",
-            }  # fmt: skip
+            }
         )
         units.append(
             {
@@ -120,7 +121,7 @@ def our_spans(texts: Sequence[str], model: str) -> set[Span]:
                 "start_char": 0,
                 "end_char": len(text),
                 "heading_path": [],
-            }  # fmt: skip
+            }
         )
     extraction = nlp_extraction.extract_mentions(
         tables.TEXT_UNITS.from_rows(units), tables.DOCUMENTS.from_rows(documents), model=model, known_names={},

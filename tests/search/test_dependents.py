@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from graphrag.search.dependents import asks_for_dependents, find_dependents
+from graphrag.search.dependents import asks_for_dependents, find_dependents, is_need
 from graphrag.search.local_search import search_local
 from graphrag.search.seeds import resolve_entity
 from graphrag.store import Index
@@ -46,6 +46,26 @@ def test_chains_are_walked_backwards_nearest_first(r8: Index) -> None:
 def test_owners_do_not_break_with_what_they_own(r8: Index) -> None:
     payment, _ = resolve_entity(r8, "payment service")
     assert find_dependents(r8, [payment]) == []
+
+
+@pytest.mark.parametrize(
+    ("predicate", "source_type", "expected"),
+    [
+        ("depends_on", "service", True),
+        ("depends_on", "person", True),
+        ("uses", "service", True),
+        ("uses", "team", False),
+        ("backed_by", "component", True),
+        ("writes_to", "service", True),
+        ("writes", "service", False),
+        ("writes_to", "person", False),
+        ("owns", "service", False),
+        ("owned_by", "service", False),
+        ("replaces", "database", False),
+    ],
+)
+def test_what_is_a_need(predicate: str, source_type: str, expected: bool) -> None:
+    assert is_need(predicate, source_type) is expected
 
 
 def test_a_cycle_ends(make_index: MakeIndex) -> None:

@@ -1,6 +1,6 @@
 """A name, a word, and the words of a readable sentence with their tags.
 
-Shared by the rooms that find names: nlp_corpus, nlp_runs, nlp_spans, nlp_names.
+Shared by the rooms that find names: nlp/corpus, nlp/runs, nlp/spans, nlp/names.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import regex
 
-from graphrag.index.nlp_lexicon import TYPE_OF_HEAD, TYPE_OF_PROPER_HEAD
-from graphrag.nlp_parsing import Parse
+from graphrag.nlp.lexicon import TYPE_OF_HEAD, TYPE_OF_PROPER_HEAD
+from graphrag.nlp.parsing import Parse
 
 WORD = regex.compile(r"[\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*(?:[-.&'’][\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*)*(?:\+\+|\+|\#)?")
 POSSESSIVE = regex.compile(r"['’](?:s|S)?$")
@@ -52,6 +52,11 @@ class Name:
     type: str
     kind: str
     is_sure: bool = True
+
+
+def name_order(name: Name) -> tuple[int, int, str, str, bool]:
+    """Names of one text in a fixed order: by place, then by everything else that tells two of them apart."""
+    return name.start, name.end, name.kind, name.type, not name.is_sure
 
 
 def find_words(text: str, parse: Parse | None = None, opens: Sequence[int] = ()) -> list[Word]:

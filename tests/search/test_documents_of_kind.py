@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection
 
 import pytest
 
+from graphrag.search.documents_of_kind import find_documents_of_kind
 from graphrag.search.global_search import search_global
 from graphrag.search.local_search import search_local
 from graphrag.search.ranking import prepare_question
-from graphrag.search.report_digest import find_documents_of_kind
 from graphrag.search.seeds import find_named_documents
 from graphrag.store import Index
 

@@ -4,7 +4,7 @@ A name is a declared name, an identifier, a run of proper nouns, an acronym, a s
 compound under a technical head noun. What counts as a name at a sentence start, or as one name across "and", is decided
 by how the whole corpus writes it: `Lexicon` counts that in a first pass.
 
-Does not: decide which names mean the same entity (index/disambiguation.py), or relate them (index/nlp_relations.py).
+Does not: decide which names mean the same entity (index/disambiguation.py), or relate them (index/nlp/relations).
 """
 
 from __future__ import annotations
@@ -16,21 +16,26 @@ from itertools import pairwise
 
 import regex
 
-from graphrag.index.nlp_corpus import Lexicon
-from graphrag.index.nlp_lexicon import (
+from graphrag.nlp.corpus import Lexicon
+from graphrag.nlp.lexicon import (
     CALENDAR_WORDS,
     CLOSED_WORDS,
+    EMPTY_MODIFIERS,
     FILE_SUFFIXES,
     GENERIC_ACRONYMS,
+    HONORIFICS,
     ORDINARY_WORDS,
+    TECHNICAL_WORDS,
+    TYPE_OF_HEAD,
     TYPE_OF_PREFIX,
     UNITS,
 )
-from graphrag.index.nlp_markup import Clean
-from graphrag.index.nlp_runs import compounds, proper_runs
-from graphrag.index.nlp_spans import merge_runs, model_spans
-from graphrag.index.nlp_words import Name, Word, head_type, is_shouted
-from graphrag.nlp_parsing import Parse
+from graphrag.nlp.markup import Clean
+from graphrag.nlp.parsing import Parse
+from graphrag.nlp.runs import compounds, proper_runs
+from graphrag.nlp.spans import merge_runs, model_spans
+from graphrag.nlp.technologies import is_small_technology
+from graphrag.nlp.words import Name, Word, head_type, is_shouted
 
 DATE = regex.compile(r"\d{1,2}-\p{Lu}\p{Ll}{2}-\d{2,4}|\d{4}-\d\d(?:-\d\d)?")
 TICKET = regex.compile(r"[A-Z][A-Z0-9]{1,9}-\d+(?:-\d+)*")
@@ -63,7 +68,7 @@ def count_words(lexicon: Lexicon, clean: Clean, words: Sequence[Word], parse: Pa
     for span in model_spans(clean, parse) if parse else ():
         lexicon.labels.setdefault(clean.text[span.start : span.end].casefold(), Counter())[span.type] += 1
     lexicon.n_sentences += 1
-    lexicon.n_technical += bool(clean.codes or compounds(clean, words))
+    lexicon.n_technical += bool(clean.codes or any(word.fold in TECHNICAL_WORDS for word in words))
     if is_shouted(words):
         return
     for word in words:
@@ -104,6 +109,16 @@ def find_names(clean: Clean, words: Sequence[Word], parse: Parse | None, lexicon
     """The names of one sentence, in order, none overlapping; those not `is_sure` need a relation to stand."""
     found = known_names(clean, words, lexicon)
     found += identifiers(clean, words)
+    found += small_variants(words, lexicon)
+    found += [
+        Name(word.start, word.end, head_type(word.text), "compound", is_sure=lexicon.lower[word.fold] > 1)
+        for word in words
+        if KEBAB.fullmatch(word.text) and is_kebab_name(word.text)
+    ]
+    if lexicon.is_technical:
+        found += [
+            Name(word.start, word.end, "unknown", "camel") for word in words if is_small_technology(word.text)
+        ]
     if kind == "heading":
         found += heading_names(clean, words, lexicon)
     elif not is_shouted(words):
@@ -130,7 +145,7 @@ def known_names(clean: Clean, words: Sequence[Word], lexicon: Lexicon) -> list[N
         for parts, kind, _ in lexicon.known.get(words[position].fold, ()):
             last = position + len(parts) - 1
             here = words[position : last + 1]
-            if len(here) < len(parts) or not is_same_name(parts, here, clean.text):
+            if len(here) < len(parts) or not is_same_name(parts, here, clean.text, lexicon):
                 continue
             found.append(Name(here[0].start, here[-1].end, kind, "known"))
             position = last
@@ -139,16 +154,26 @@ def known_names(clean: Clean, words: Sequence[Word], lexicon: Lexicon) -> list[N
     return found
 
 
-def is_same_name(parts: Sequence[str], here: Sequence[Word], text: str) -> bool:
+def is_same_name(parts: Sequence[str], here: Sequence[Word], text: str, lexicon: Lexicon) -> bool:
+    """Several words compare without case; one word may be small where the corpus does not write it big more often."""
     if len(parts) == 1:
-        word = here[0].text
-        is_plain = parts[0].islower() or parts[0][1:].islower()
-        return word == parts[0] or (
-            is_plain and word.islower() and word == parts[0].lower() and here[0].tag[:1] in {"N", ""}
-        )
+        word, fold = here[0].text, here[0].fold
+        is_small = word == parts[0].lower() and parts[0][1:].islower() and here[0].tag[:1] in {"N", ""}
+        is_rare = lexicon.upper[fold] == 0 or 2 * lexicon.upper[fold] >= lexicon.lower[fold]
+        return word == parts[0] or (is_small and is_rare)
     if any(part.casefold() != word.fold for part, word in zip(parts, here, strict=True)):
         return False
     return all(text[a.end : b.start] in {" ", "-", "/", " & "} for a, b in pairwise(here))
+
+
+def small_variants(words: Sequence[Word], lexicon: Lexicon) -> list[Name]:
+    """ "redis" in a corpus that mostly writes Redis."""
+    found = []
+    for word in words:
+        is_noun = word.text.islower() and word.tag in {"NN", "NNP", "FW", ""} and word.fold not in ORDINARY_WORDS
+        if is_noun and lexicon.names[word.fold] > 1 and lexicon.upper[word.fold] > lexicon.lower[word.fold]:
+            found.append(Name(word.start, word.end, lexicon.model_type(word.text) or "unknown", "end"))
+    return found
 
 
 def identifiers(clean: Clean, words: Sequence[Word]) -> list[Name]:
@@ -180,6 +205,19 @@ def identifiers(clean: Clean, words: Sequence[Word]) -> list[Name]:
         if 2 <= end - start <= 60:
             found.append(Name(start, end, head_type(clean.text[start:end]) or "unknown", "link"))
     return found
+
+
+def is_kebab_name(text: str) -> bool:
+    """user-service, ledger-db; not micro-service or on-call-team."""
+    first, *_, last = text.split("-")
+    return last in TYPE_OF_HEAD and first not in EMPTY_MODIFIERS | CLOSED_WORDS | {
+        "micro",
+        "sub",
+        "multi",
+        "non",
+        "pre",
+        "self",
+    }
 
 
 def is_code_name(text: str) -> bool:
@@ -223,7 +261,7 @@ def is_junk(text: str, kind: str, lexicon: Lexicon) -> bool:
     if kind == "known":
         return False
     fold = text.casefold()
-    if fold in CLOSED_WORDS or text in GENERIC_ACRONYMS or fold in UNITS or not regex.search(r"\p{L}", text):
+    if fold in CLOSED_WORDS | HONORIFICS | UNITS or text in GENERIC_ACRONYMS or not regex.search(r"\p{L}", text):
         return True
     if text in TYPE_OF_PREFIX or DATE.fullmatch(text) or regex.search(r"[{}<>|=]", text):
         return True
@@ -241,7 +279,7 @@ def resolve_overlaps(names: Iterable[Name]) -> list[Name]:
     """Longest first, then the surer rule; a name that touches a taken one is dropped."""
     ranked = sorted(
         set(names),
-        key=lambda n: (-(n.end - n.start), -PRIORITY[n.kind], n.start, n.type == "unknown", n.type, not n.is_sure),
+        key=lambda n: (-(n.end - n.start), -PRIORITY[n.kind], n.start, n.type == "unknown", n.type, not n.is_sure, n.kind),
     )
     taken: list[Name] = []
     for name in ranked:

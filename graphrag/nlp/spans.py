@@ -11,11 +11,11 @@ from itertools import pairwise
 
 import regex
 
-from graphrag.index.nlp_corpus import Lexicon
-from graphrag.index.nlp_lexicon import CLOSED_WORDS, INSTITUTIONS, ORDINARY_WORDS, TYPE_OF_HEAD, TYPE_OF_LABEL
-from graphrag.index.nlp_markup import Clean
-from graphrag.index.nlp_words import Name, head_type
-from graphrag.nlp_parsing import Parse
+from graphrag.nlp.corpus import Lexicon
+from graphrag.nlp.lexicon import CLOSED_WORDS, INSTITUTIONS, ORDINARY_WORDS, TYPE_OF_HEAD, TYPE_OF_LABEL
+from graphrag.nlp.markup import Clean
+from graphrag.nlp.parsing import Parse
+from graphrag.nlp.words import Name, head_type
 
 
 def model_spans(clean: Clean, parse: Parse) -> list[Name]:
@@ -41,6 +41,7 @@ def model_spans(clean: Clean, parse: Parse) -> list[Name]:
             "_SP",
             "CC",
             "IN",
+            "TO",
             "SYM",
         }:
             last -= 1
@@ -65,7 +66,8 @@ def merge_runs(clean: Clean, runs: list[Name], spans: list[Name], lexicon: Lexic
         kind = run.type if (start, end) == (run.start, run.end) else head_type(text) or "unknown"
         if same and (kind == "unknown" or not lexicon.is_technical):
             exact = [span.type for span in same if (span.start, span.end) == (start, end)]
-            kind = exact[0] if exact and not lexicon.is_technical else lexicon.model_type(text) or kind
+            believed = exact[0] if exact and not lexicon.is_technical else lexicon.model_type(text) or kind
+            kind = kind if kind in TECHNICAL_TYPES else believed
         fitted.append(replace(run, start=start, end=end, type=kind, is_sure=run.is_sure or bool(same)))
     for span in spans:
         text = clean.text[span.start : span.end]
@@ -94,6 +96,10 @@ def fit_run(clean: Clean, run: Name, spans: Sequence[Name], lexicon: Lexicon) ->
     return run.start, run.end
 
 
+TECHNICAL_TYPES = frozenset(TYPE_OF_HEAD.values()) - {"page", "table", "model"}
+JOINING = frozenset({"of", "for", "of the", "for the", "de", "del", "von", "van", "di"})
+
+
 def is_quoted(text: str, span: Name) -> bool:
     return text[: span.start].rstrip()[-1:] == '"' and text[span.end :].lstrip()[:1] == '"'
 
@@ -103,7 +109,7 @@ def widens(text: str, span: Name, touching: Sequence[Name]) -> bool:
     if not all(span.start <= run.start and run.end <= span.end for run in touching):
         return False
     gaps = [text[a.end : b.start] for a, b in pairwise(touching)]
-    if is_quoted(text, span):
+    if is_quoted(text, span) or (gaps and all(gap.strip() in JOINING and gap.startswith(" ") for gap in gaps)):
         return True
     if span.type == "person" and all(
         regex.fullmatch(r"\.? |\.|\.? (?:bin|al|el|ibn|ben|ter|du|das) ", gap) for gap in gaps

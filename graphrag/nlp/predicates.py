@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import regex
 
-from graphrag.index.nlp_lexicon import CARRYING_PREDICATES, PREDICATE_SYNONYMS, STRONG_PREDICATES
-from graphrag.index.nlp_words import Name
+from graphrag.nlp.lexicon import CARRYING_PREDICATES, PREDICATE_SYNONYMS, STRONG_PREDICATES
+from graphrag.nlp.words import Name
 
 IRREGULAR_THIRD = {"be": "is", "have": "has", "do": "does", "go": "goes"}
 EXCLUDED_BEFORE = regex.compile(
@@ -45,7 +45,7 @@ def third_person(lemma: str) -> str:
     """depend -> depends, carry -> carries, push -> pushes."""
     if lemma in IRREGULAR_THIRD:
         return IRREGULAR_THIRD[lemma]
-    if lemma.endswith(("s", "x", "z", "ch", "sh", "o")):
+    if lemma.endswith(("s", "x", "z", "ch", "sh")):
         return lemma + "es"
     if lemma.endswith("y") and lemma[-2:-1] not in "aeiou":
         return lemma[:-1] + "ies"

@@ -4,7 +4,7 @@ Finds an English model folder without importing any package of it, checks its fi
 not hold, in one process or several. A parse is plain data (offsets, lemmas, tags, heads, entity spans), so the
 rules that read it need no spaCy, and a run whose sentences are all in the memo never imports it.
 
-Does not: know what an entity or a relation is (index/nlp_names.py, index/nlp_relations.py), or cut sentences.
+Does not: know what an entity or a relation is (nlp/names, nlp/relations), or cut sentences.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ MIRROR_FILES = {
     "tagger/cfg": "1ITD2TkfN7-ccnqi60xHeiTLEDAg-V5S3DeEKBi1ARg",
     "vocab/lookups.bin": "_OnIg8VhZfKVc8yTjCocnUF6xhvY9WtnHdX3mW3nBoI",
 }
-GET_SPACY = 'pip install "graphrag-batch[local]"'
+GET_SPACY = 'To get it: pip install "graphrag-batch[local]"'
+WITHOUT_SPACY = "plain rules read the texts instead, and find fewer names and relations."
 # Names that the tokenizer would cut at their hyphens: CVE-2026-9011, INC-104, us-east-1, snake_case.
 WHOLE_TOKEN = re.compile(r"[A-Za-z]{1,12}(?:-[A-Za-z]{1,12})*(?:-\d+)+|[A-Za-z]\w*_\w+")
 
@@ -99,13 +100,13 @@ class NlpModel:
 
 
 def missing_parts() -> str:
-    """What the full extraction lacks and how to get it; empty when all is there."""
+    """One line: what the full extraction lacks, what happens instead, how to get it; empty when all is there."""
     if importlib.util.find_spec("spacy") is None:
-        return f"spaCy is not installed ({GET_SPACY})"
+        return f"spaCy is not installed: {WITHOUT_SPACY} {GET_SPACY}"
     try:
         find_model()
     except ModelError as error:
-        return str(error)
+        return f"spaCy's English model cannot be used: {WITHOUT_SPACY} {error}"
     return ""
 
 
@@ -127,7 +128,7 @@ def find_model() -> NlpModel:
             f"{file}={file.hash.value}" for file in distribution.files or [] if file.hash and file.suffix != ".py"
         )
         return NlpModel(f"{package} {distribution.version}", folder, row_id("nlp_model", *hashes))
-    raise ModelError(f"no English spaCy model is installed ({GET_SPACY})")
+    raise ModelError(f"No English spaCy model is installed. {GET_SPACY}")
 
 
 def verify_mirror(folder: Path) -> str:
@@ -227,7 +228,7 @@ class Worker:
     def __init__(self, folder: Path) -> None:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "graphrag.nlp_parsing", str(folder)],
+            [sys.executable, "-m", "graphrag.nlp.parsing", str(folder)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,
@@ -271,7 +272,7 @@ def _load_pipeline(folder: str) -> Any:
     try:
         import spacy  # 1 CPU s: only where something must be parsed
     except ImportError as error:
-        raise ModelError(f"spaCy cannot be imported: {error} ({GET_SPACY})") from error
+        raise ModelError(f"spaCy cannot be imported: {error}. {GET_SPACY}") from error
     pipeline: Any = spacy.load(folder, exclude=["senter"])
     pipeline.tokenizer.token_match = WHOLE_TOKEN.fullmatch
     return pipeline

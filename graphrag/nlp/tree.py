@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from graphrag.index.nlp_lexicon import (
+from graphrag.nlp.lexicon import (
     CONTROL_VERBS,
     LIGHT_VERBS,
     MODALS,
@@ -20,9 +20,9 @@ from graphrag.index.nlp_lexicon import (
     UNREAL_VERBS,
     words,
 )
-from graphrag.index.nlp_predicates import is_strong, third_person
-from graphrag.index.nlp_words import Name
-from graphrag.nlp_parsing import Parse
+from graphrag.nlp.parsing import Parse
+from graphrag.nlp.predicates import is_strong, third_person
+from graphrag.nlp.words import Name
 
 PREPOSITIONS = words(
     "on upon to from by with into onto in inside through via behind against for at of as under over within between "
@@ -34,7 +34,8 @@ MAX_DEPTH = 6
 PARTITIVES = words(
     "most all part some half much many one two each any none both several set group list source rest copy"
 )
-PLACE_NOUNS = words("front top")
+LACKING_VERBS = words("lack miss")
+PLACE_NOUNS = words("front top call charge")
 NOUN_PREPOSITIONS = words("to from into on onto via through with against")
 PLACING_VERBS = words("store keep hold save cache host put place write record persist publish register")
 TIME_NOUNS = words("day week month year hour minute time night morning")
@@ -121,6 +122,8 @@ class SentenceTree:
                 (has_object and (is_light or self.words[child] == "for")) or (passive and self.words[child] == "for")
             ):
                 yield from self.preposition_objects((child,), antecedent)
+            elif child in self.name_of and self.parse.tags[child] == "VB":  # "to RabbitMQ", a name taken for a verb
+                yield from (Argument((c,), child) for c in self.children[child] if self.words[c] == "to")
         owns_subject = any(
             deps[c].startswith("nsubj") and self.words[c] not in RELATIVE_PRONOUNS for c in self.children[verb]
         )
@@ -166,10 +169,11 @@ class SentenceTree:
                     yield Argument(path, antecedent)
             elif dep == "pobj" and self.words[child] in PLACE_NOUNS:
                 for deeper in self.children[child]:
-                    if self.words[deeper] == "of":
+                    if self.words[deeper] in {"of", "for"}:
                         yield from self.preposition_objects((*path, child, deeper), antecedent)
             elif dep == "pobj":
-                yield Argument(path, self.part_of_what(child))
+                if self.words[last] != "of" or len(path) > 1 or self.parse.lemmas[self.parse.heads[path[0]]] != "use":
+                    yield Argument(path, self.part_of_what(child))
             elif dep == "prep" and self.words[child] != self.words[last]:
                 yield from self.preposition_objects((*path, child), antecedent)
             elif dep == "conj" and self.parse.tags[child] in {"IN", "TO"}:
@@ -214,12 +218,17 @@ class SentenceTree:
                 self.words[c] in {"if", "unless"} and deps[c] == "mark" for c in self.children[child]
             ):
                 return True
-            if dep == "prep" and word == "until":
+            is_past = tags[verb] == "VBD"
+            if (dep == "prep" and (word == "until" or (is_past and word == "before"))) or (is_past and word == "once"):
+                return True
+            if dep == "aux" and word in {"had", "were"} and child == 0:  # "Had Billing used Redis, ..."
                 return True
             if dep in {"nsubj", "nsubjpass", "dobj"} and any(
                 self.words[c] in {"no", "neither"} for c in self.children[child]
             ):
                 return True
+        if self.parse.lemmas[verb] in LACKING_VERBS:
+            return True
         if depth > MAX_DEPTH or heads[verb] == verb:
             return False
         head, dep = heads[verb], deps[verb]
@@ -230,6 +239,9 @@ class SentenceTree:
         if dep == "conj":
             is_bare = tags[verb] == "VB" or (tags[verb] in {"VBG", "VBN"} and tags[head] == tags[verb])
             return not has_subject and is_bare and self.is_unreal(head, depth + 1)
+        has_auxiliary = any(deps[c] == "aux" for c in self.children[verb])
+        if dep in {"xcomp", "ccomp"} and tags[verb] == "VB" and has_subject and not has_auxiliary:
+            return True  # "make Billing use Redis", "propose that Billing use Redis"
         if dep in {"xcomp", "ccomp"} and head < verb:  # one before its head is a clause set beside it, not under it
             lemma = self.parse.lemmas[head].casefold()
             if lemma in UNREAL_VERBS or (

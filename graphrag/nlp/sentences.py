@@ -2,7 +2,7 @@
 
 A sentence is cut from its document, so that a fence or table that lies over two text units stays what it is, and
 belongs to the first text unit that holds it; what no unit holds whole is cut at the units' borders. Table rows are
-cut into cells. Code is left out. Each sentence knows its heading and the text of its section's first words, for what
+cut into cells. Code, and text without spaces such as base64, is left out. Each sentence knows its heading and the text of its section's first words, for what
 "it" may mean.
 
 Reads documents (id, text) and text_units (id, document_id, start_char, end_char).
@@ -17,12 +17,14 @@ import polars as pl
 import regex
 
 from graphrag.blocks import CODE, FENCE, FIELD, HEADING, ITEM, ROW, RULE, Block, scan_blocks
-from graphrag.index.nlp_lexicon import words
-from graphrag.index.nlp_markup import Clean, clean_markup
+from graphrag.nlp.lexicon import words
+from graphrag.nlp.markup import Clean, clean_markup
 from graphrag.sentences import sentence_spans
 
 MAX_SENTENCE = 2_000
-CELL = regex.compile(r"(?:\\\||`[^`|]*`|\[\[[^\]]*\]\]|[^|])+")
+CELL = regex.compile(r"(?:\\\||`[^`|]*`|\[\[[^\[\]]*+\]\]|[^|])+")
+# Base64, minified code, hashes: nothing that a person reads.
+UNBROKEN = regex.compile(r"[!-~]{60,}+")
 STOP_WORDS = words(
     "the of and to in is that for it on with as are this be by an or from at was not which have a we has"
 )
@@ -91,13 +93,13 @@ def _document_sentences(document_id: str, text: str, units: Sequence[tuple[str, 
         if block.kind in {FENCE, CODE}:
             continue
         for unit_id, unit_start, part_start, part_end in _in_units(start, end, units):
-            row = (part_start, part_end)
             for column, (piece_start, piece_end) in enumerate(_pieces(text, part_start, part_end, block.kind)):
                 clean = clean_markup(text[piece_start:piece_end])
-                if LETTER.search(clean.text):
+                row = (part_start, part_end) if block.kind == ROW else (piece_start, piece_end)
+                if LETTER.search(clean.text) and is_readable(clean.text):
                     yield Sentence(
                         document_id, unit_id, unit_start, piece_start, piece_end, _kind(block.kind), number, heading,
-                        clean, is_english[unit_id], row, column, text[part_start:part_end],
+                        clean, is_english[unit_id], row, column, text[slice(*row)],
                     )  # fmt: skip
 
 
@@ -133,6 +135,11 @@ def _pieces(text: str, start: int, end: int, kind: str) -> Iterator[tuple[int, i
         yield start, cut
         start = cut
     yield start, end
+
+
+def is_readable(text: str) -> bool:
+    """Not for the most part ASCII without a space for 60 characters and more."""
+    return 2 * sum(len(part) for part in UNBROKEN.findall(text)) <= len(text)
 
 
 def looks_english(text: str) -> bool:

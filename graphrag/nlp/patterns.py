@@ -15,9 +15,9 @@ from itertools import pairwise
 
 import regex
 
-from graphrag.index.nlp_lexicon import COMMON_VERBS, IRREGULAR_FORMS
-from graphrag.index.nlp_predicates import Relation, is_confirmed, is_excluded, normalise_predicate, third_person
-from graphrag.index.nlp_words import Name
+from graphrag.nlp.lexicon import COMMON_VERBS, IRREGULAR_FORMS, LIGHT_VERBS
+from graphrag.nlp.predicates import Relation, is_confirmed, is_excluded, normalise_predicate, third_person
+from graphrag.nlp.words import Name
 
 ADVERB = (
     r"(?:also|now|still|currently|directly|only|then|mostly|both|all|just|always|usually|mainly|again|simply|normally)"
@@ -44,17 +44,19 @@ LISTED = regex.compile(rf"(?:,|,? and|,? or|,? as well as| &)(?: (?:on|to|from|b
 UNREAL_BEFORE = regex.compile(
     r"\b(?:if|unless|whether|until|without|neither|nor|no|not|never|cannot|instead of|rather than"
     r"|would|should|could|might|may|must|can|will|did|does|do|at first|initially|originally|previously|formerly"
-    r"|imagine|suppose|assume|assuming|proposed?|plans?|wants?|lest|doubts?|denies|deny|unlikely)\b[^.;:]*$",
+    r"|imagine|suppose|assume|assuming|proposed?|plans?|wants?|had|before|thinks?|believes?|nobody|nothing|lest|doubts?|denies|deny|unlikely)\b[^.;:]*$",
     regex.IGNORECASE,
 )
 FINITE_AFTER = regex.compile(
     r"(?: [\p{L}-]+)?,? (?:is|are|was|were|has|have|had|should|must|can|could|will|would|may|might|do|does|did|need)\b"
 )
-UNTIL = regex.compile(r"^[^.;:]*\b(?:until|till)\b")
+UNTIL = regex.compile(r"^[^.;:]*\b(?:until|till|if|unless)\b")
 UNDER_PREPOSITION = regex.compile(
     r"\b(?:of|in|for|from|with|on|to|by|at|between|about)(?: the| a| an| our)? $", regex.IGNORECASE
 )
 OBJECT_STOP = regex.compile(r"\b(?:to|and|or|but|that|which|who|not|no|than|as|if|when|is|are|was|were)\b")
+# A sentence with more names than this is a list or a dump.
+MAX_NAMES = 50
 COPULA_PREDICATES = {"on call": "on_call"}
 
 
@@ -93,7 +95,7 @@ def find_pattern_relations(
     text: str, names: Sequence[Name], is_verb: Callable[[int, int], bool] = lambda _start, _end: True
 ) -> list[Relation]:
     """The relations that the words between neighbouring names state; `is_verb` may refuse a span as a verb."""
-    if text.rstrip("\"') ").endswith("?"):
+    if text.rstrip("\"') ").endswith("?") or len(names) > MAX_NAMES:
         return []
     found: dict[tuple[int, str, int], Relation] = {}
     subjects: list[Name] = []
@@ -176,11 +178,20 @@ def _verb_phrase(
             ):
                 continue
             base = third_person(form.lemma) if form else match["verb"]
+            if match["prep"] == "by" or (match["object"] and not _carries(form, match["prep"] or "")):
+                continue
             if match["object"] and (not match["prep"] or OBJECT_STOP.search(match["object"])):
                 continue
         predicate = normalise_predicate(base, match["particle"] or "", match["prep"] or "")
         return link, predicate, (start, offset + match.end("prep") if match["prep"] else end)
     return None
+
+
+def _carries(form: VerbForm | None, preposition: str) -> bool:
+    """May the object after a verb's own object and a preposition be a second end: "sends scans to X"?"""
+    if form is None or form.lemma in LIGHT_VERBS:
+        return False
+    return preposition not in {"at", "of", "for", "over", "behind", "as"}
 
 
 def _may_be_verb(match: regex.Match[str], gap: str) -> bool:

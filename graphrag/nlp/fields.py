@@ -1,6 +1,6 @@
 """Relations that people write as fields: "Owner: Platform Team", a column of owners, a list under "Depends on".
 
-The subject is the topic of the section or document (nlp_references.py), or the first cell of the row; the predicate
+The subject is the topic of the section or document (nlp/references), or the first cell of the row; the predicate
 comes from a short table of field names; the objects are the names that the value consists of. A value that is a
 sentence is left to the other rules.
 """
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import regex
 
-from graphrag.index.nlp_lexicon import FIELD_PREDICATES
-from graphrag.index.nlp_references import Antecedent, Place, Reading
-from graphrag.index.nlp_words import Name
+from graphrag.nlp.lexicon import FIELD_PREDICATES
+from graphrag.nlp.references import Antecedent, Place, Reading
+from graphrag.nlp.words import Name
 
 LABEL = regex.compile(r"(?P<label>[\p{L}][\p{L} -]{1,30}?)\s*:\s+(?=\S)")
 BETWEEN_NAMES = regex.compile(r"(?:\s|[,;/&+()–—-]|\band\b|\bthe\b|\bteam\b)*", regex.IGNORECASE)

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag import nlp_parsing
 from graphrag.errors import ModelError
 from graphrag.memo import Memo
-from graphrag.nlp_parsing import Parse, decode_parse, encode_parse, find_model, parse_sentences, verify_mirror
+from graphrag.nlp import parsing
+from graphrag.nlp.parsing import Parse, decode_parse, encode_parse, find_model, parse_sentences, verify_mirror
 
-needs_spacy = pytest.mark.skipif(bool(nlp_parsing.missing_parts()), reason="spaCy or its model is not installed")
+needs_spacy = pytest.mark.skipif(bool(parsing.missing_parts()), reason="spaCy or its model is not installed")
 SENTENCES = ["Billing uses Redis.", "The token cache is backed by Redis.", "Billing uses Redis.", ""]
 
 
@@ -40,13 +40,13 @@ def test_equal_sentences_are_parsed_once_and_never_again_with_a_memo(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    parse_batch = nlp_parsing._parse_batch
+    parse_batch = parsing._parse_batch
 
     def count(folder: str, sentences: list[str]) -> list[bytes]:
         asked.extend(sentences)
         return parse_batch(folder, sentences)
 
-    monkeypatch.setattr(nlp_parsing, "_parse_batch", count)
+    monkeypatch.setattr(parsing, "_parse_batch", count)
     done: list[int] = []
     with Memo(tmp_path / "memo.sqlite") as memo:
         first = parse_sentences(SENTENCES, memo=memo, advance=done.append)
@@ -64,7 +64,7 @@ def test_with_all_parses_in_the_memo_spacy_is_not_imported(tmp_path: Path) -> No
         parse_sentences(SENTENCES, memo=memo)
     script = (
         "import sys; from pathlib import Path; from graphrag.memo import Memo\n"
-        "from graphrag.nlp_parsing import parse_sentences\n"
+        "from graphrag.nlp.parsing import parse_sentences\n"
         f"parse_sentences({SENTENCES!r}, memo=Memo(Path({str(path)!r})))\n"
         "print('spacy' in sys.modules)"
     )
@@ -75,8 +75,8 @@ def test_with_all_parses_in_the_memo_spacy_is_not_imported(tmp_path: Path) -> No
 @needs_spacy
 @pytest.mark.slow
 def test_workers_give_what_one_process_gives_without_a_main_guard(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nlp_parsing, "POOL_FROM_CHARACTERS", 0)
-    monkeypatch.setattr(nlp_parsing, "SENTENCES_PER_TASK", 2)
+    monkeypatch.setattr(parsing, "POOL_FROM_CHARACTERS", 0)
+    monkeypatch.setattr(parsing, "SENTENCES_PER_TASK", 2)
     sentences = [f"Service{i} depends on Redis and writes to Kafka{i}." for i in range(7)]
     assert parse_sentences(sentences, processes=2) == parse_sentences(sentences, processes=1)
 
@@ -84,7 +84,7 @@ def test_workers_give_what_one_process_gives_without_a_main_guard(monkeypatch: p
 @needs_spacy
 @pytest.mark.slow
 def test_a_worker_that_dies_is_an_error_in_words() -> None:
-    worker = nlp_parsing.Worker(Path("/nowhere"))
+    worker = parsing.Worker(Path("/nowhere"))
     worker.process.kill()
     worker.process.wait()
     with pytest.raises(ModelError, match="parses text ended with code"):
@@ -95,7 +95,7 @@ def test_a_worker_that_dies_is_an_error_in_words() -> None:
 @needs_spacy
 def test_a_model_whose_files_are_not_the_official_ones_is_not_loaded(tmp_path: Path) -> None:
     model = find_model()
-    if nlp_parsing.MIRROR_PACKAGE not in model.name:
+    if parsing.MIRROR_PACKAGE not in model.name:
         pytest.skip("an official model is installed")
     copy = tmp_path / "model"
     shutil.copytree(model.folder, copy)
@@ -110,5 +110,8 @@ def test_a_model_whose_files_are_not_the_official_ones_is_not_loaded(tmp_path: P
 
 
 def test_what_is_missing_is_said_with_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nlp_parsing.importlib.util, "find_spec", lambda _name: None)
-    assert nlp_parsing.missing_parts() == 'spaCy is not installed (pip install "graphrag-batch[local]")'
+    monkeypatch.setattr(parsing.importlib.util, "find_spec", lambda _name: None)
+    assert parsing.missing_parts() == (
+        "spaCy is not installed: plain rules read the texts instead, and find fewer names and relations. "
+        'To get it: pip install "graphrag-batch[local]"'
+    )

@@ -6,18 +6,20 @@ from collections.abc import Sequence
 
 import regex
 
-from graphrag.index.nlp_corpus import Lexicon
-from graphrag.index.nlp_lexicon import (
+from graphrag.nlp.corpus import Lexicon
+from graphrag.nlp.lexicon import (
     CALENDAR_WORDS,
     CLOSED_WORDS,
     COMMON_VERBS,
     EMPTY_MODIFIERS,
+    HONORIFICS,
     JOINERS,
     ORDINARY_WORDS,
     TYPE_OF_HEAD,
 )
-from graphrag.index.nlp_markup import Clean
-from graphrag.index.nlp_words import VERSION, Name, Word, head_type
+from graphrag.nlp.markup import Clean
+from graphrag.nlp.technologies import is_certain_technology
+from graphrag.nlp.words import VERSION, Name, Word, head_type
 
 ACRONYM = regex.compile(r"\p{Lu}[\p{Lu}\d]{1,6}s?(?:&\p{Lu}+)?")
 
@@ -30,7 +32,7 @@ def proper_runs(clean: Clean, words: Sequence[Word], lexicon: Lexicon, *, first_
             position += 1
             continue
         last = position
-        while last + 1 < len(words) and text[words[last].end : words[last + 1].start] in {" ", " & "}:
+        while last + 1 < len(words) and joins(text, words, last):
             step = run_step(text, words, last, lexicon)
             if not step:
                 break
@@ -53,9 +55,13 @@ def proper_runs(clean: Clean, words: Sequence[Word], lexicon: Lexicon, *, first_
                 last += 1
         is_longer = last > position and not all(VERSION.fullmatch(word.text) for word in words[position + 1 : last + 1])
         is_cell = is_longer or (start == 0 and end == len(text) and last > position)  # all of a table cell: "Debian 9"
-        is_proven = is_cell or not words[position].is_due or not words[position].is_plain
+        is_whole = len(words) == 1 and words[position].tag in {"NNP", "NNPS", "NN", ""} and len(text) > 3  # "Kafka."
+        is_known = last == position and is_certain_technology(words[position].text)
+        is_proven = is_cell or is_whole or is_known or not words[position].is_due or not words[position].is_plain
         fold = words[position].fold
         is_sure = is_proven or lexicon.upper[fold] > 0 or (not first_pass and lexicon.is_name(fold))
+        if words[position].fold in HONORIFICS - {"st"} and last > position:
+            type_hint = "person"
         found.append(Name(start, end, head_type(text[start:end]) or type_hint or "unknown", kind, is_sure))
         position = last + 1
     if first_pass:  # what stands before a lower-case head is no proof that it stands alone
@@ -70,12 +76,12 @@ def followed_by_head(text: str, words: Sequence[Word], end: int) -> bool:
 def starts_run(text: str, words: Sequence[Word], position: int, lexicon: Lexicon) -> bool:
     """Is this capital the start of a name? Where a capital is due anyway, the corpus and the tagger decide."""
     word = words[position]
-    following = (
-        words[position + 1] if position + 1 < len(words) and text[word.end : words[position + 1].start] == " " else None
-    )
+    following = words[position + 1] if position + 1 < len(words) and joins(text, words, position) else None
     leads = following is not None and following.is_capital and following.fold not in ORDINARY_WORDS
     if not word.is_capital or (len(word.text) == 1 and not leads) or word.fold in CLOSED_WORDS:
         return False
+    if word.fold in HONORIFICS:
+        return leads
     if word.fold in CALENDAR_WORDS:
         return leads and not word.is_due
     is_mid = not word.is_due
@@ -87,6 +93,8 @@ def starts_run(text: str, words: Sequence[Word], position: int, lexicon: Lexicon
                 leads and word.tag == "NNP" and lexicon.names[f"{word.fold} {following.fold if following else ''}"] > 0
             )
         return leads or (word.tag == "NNP" and text[word.start - 1 : word.start] == " ")
+    if is_certain_technology(word.text):
+        return True
     if not leads and word.is_plain and lexicon.is_common(word.fold):
         return False
     if is_mid:
@@ -101,6 +109,15 @@ def starts_run(text: str, words: Sequence[Word], position: int, lexicon: Lexicon
     if leads:
         return (word.tag[:2] in {"NN", "JJ", ""} or word.tag in {"VBG", "VBN"}) and not word.fold.endswith("ly")
     return word.tag in {"NNP", "NNPS", ""} and not (word.tag == "" and len(word.text) < 4)
+
+
+def joins(text: str, words: Sequence[Word], last: int) -> bool:
+    """May a run go on after a word: over a space, "&", or the full stop of an honorific or initial."""
+    gap = text[words[last].end : words[last + 1].start]
+    if gap == ". " and words[last].is_capital:
+        is_initial = len(words[last].text) == 1 and not (last and words[last - 1].fold in TYPE_OF_HEAD)
+        return words[last].fold in HONORIFICS or is_initial
+    return gap in {" ", " & "}
 
 
 def run_step(text: str, words: Sequence[Word], last: int, lexicon: Lexicon) -> int:

@@ -177,6 +177,7 @@ PREDICATE_SYNONYMS = {
     "is_successor_of": "succeeds", "is_successor_to": "succeeds", "is_replacement_for": "replaces",
     "is_dependency_of": "dependency_of", "is_replica_of": "replica_of", "is_fork_of": "fork_of",
     "is_subsidiary_of": "subsidiary_of", "is_accountable_for": "accountable_for", "is_on_call_for": "on_call_for",
+    "is_in_charge_of": "in_charge_of",
     "is_wrapper_around": "wraps",
 }  # fmt: skip
 
@@ -213,7 +214,7 @@ FIELD_PREDICATES = {
 GENERIC_ACRONYMS = words(
     "API APIs URL URLs URI URIs HTTP HTTPS ID IDs UI UIs UX CPU CPUs GPU RAM IO OS PR PRs CI CD SLA SLAs SLO SLOs SLI "
     "SLIs RTO RPO KPI KPIs OKR FAQ FAQs MTTR MTTD QPS RPS TTL TTLs POC MVP QA IP IPs CSV PDF P0 P1 P2 P3 P4 P5 S1 S2 "
-    "S3 SEV1 SEV2 SEV3 SEV-1 SEV-2 SEV-3 Q1 Q2 Q3 Q4 GB MB KB TB PDFs JSON YAML XML HTML GET POST PUT PATCH DELETE "
+    "SEV1 SEV2 SEV3 SEV-1 SEV-2 SEV-3 Q1 Q2 Q3 Q4 GB MB KB TB PDFs JSON YAML XML HTML GET POST PUT PATCH DELETE "
     "HEAD OPTIONS NOT AND OR MUST SHOULD MAY SHALL REQUIRED NULL TRUE FALSE OOM RCA DB DBs VM VMs II III IV VI VII"
 )
 # Verbs that the lite rules know in all their forms.
@@ -261,11 +262,20 @@ TECHNOLOGY_PREDICATES = words(
     "runs_on written_in backed_by built_on hosted_on powered_by deployed_on stored_in built_with written_with"
 )
 # Verbs that say nothing without their object: what follows their prepositions is no second object.
-LIGHT_VERBS = words("give make take have get put bring do go come see add show")
+LIGHT_VERBS = words(
+    "give make take have get put bring do go come see add show use support require provide allow change mean introduce "
+    "need include contain spend"
+)
 # Heads that stay with "of PLACE": University of Oslo, Battle of Hastings; others are offices: Bishop of Naples.
 INSTITUTIONS = frozenset(TYPE_OF_PROPER_HEAD) | words(
     "bank university board republic kingdom house court state states isle isles gulf treaty academy museum government "
     "parliament assembly chamber archdiocese diocese order society academy center centre city county province duchy "
     "principality empire federation confederation siege declaration constitution history list music voice people "
     "journal times"
+)
+HONORIFICS = words("mr mrs ms dr prof st sir rev gen col capt sgt lt hon messrs mme mlle")
+# Words by which a corpus shows that it is about software.
+TECHNICAL_WORDS = words(
+    "service services database databases db api apis cluster clusters queue cache server servers gateway pipeline "
+    "backend frontend app apps endpoint deployment repo repository"
 )

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 
 import regex
 
-from graphrag.index.nlp_lexicon import TYPE_OF_HEAD
-from graphrag.index.nlp_predicates import Relation
-from graphrag.index.nlp_relations import clause_subjects
-from graphrag.index.nlp_sentences import Sentence
-from graphrag.index.nlp_types import Definition
-from graphrag.index.nlp_words import Name
-from graphrag.nlp_parsing import Parse
+from graphrag.nlp.lexicon import TYPE_OF_HEAD
+from graphrag.nlp.parsing import Parse
+from graphrag.nlp.predicates import Relation
+from graphrag.nlp.relations import clause_subjects
+from graphrag.nlp.sentences import Sentence
+from graphrag.nlp.types import Definition
+from graphrag.nlp.words import Name
 
 NO_THINGS = frozenset({"person", "team", "organization", "group"})
 AFTER_TOPIC = regex.compile(r"\s*(?:$|[:(–—-]\s?)")
@@ -91,7 +91,7 @@ def heading_topic(reading: Reading) -> Antecedent | None:
     """The name that a heading is: all of it, or what stands before its colon."""
     text = reading.sentence.clean.text
     for name in reading.names:
-        if name.start == 0 and AFTER_TOPIC.match(text, name.end):
+        if name.is_sure and name.start == 0 and AFTER_TOPIC.match(text, name.end):
             return Antecedent(reading.surface(name), name.type)
     return None
 

@@ -1,7 +1,7 @@
 """What the whole corpus shows of how its words and names are written.
 
 A capital at the start of a sentence, in a heading or on a label says little; how often the corpus writes the word
-small, and with a capital where none is due, says more. Counted in a first pass (nlp_names.count_words, count_names).
+small, and with a capital where none is due, says more. Counted in a first pass (nlp/names.count_words, count_names).
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from graphrag.index.nlp_lexicon import ORDINARY_WORDS
-from graphrag.index.nlp_words import find_words
+from graphrag.nlp.lexicon import ORDINARY_WORDS
+from graphrag.nlp.words import find_words
 
 
 @dataclass

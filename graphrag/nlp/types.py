@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import regex
 
-from graphrag.index.nlp_lexicon import TYPE_OF_NOUN
-from graphrag.index.nlp_words import Name
-from graphrag.nlp_parsing import Parse
+from graphrag.nlp.lexicon import TYPE_OF_NOUN
+from graphrag.nlp.parsing import Parse
+from graphrag.nlp.words import Name
 
 DEFINITION = regex.compile(
     r"(?:,| is| are| was) (?:an?|the|our|one of the|one of our) (?:[\p{L}\d'-]+ ){0,4}?(?P<noun>\p{Ll}[\p{Ll}-]+)"

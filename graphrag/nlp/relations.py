@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import regex
 
-from graphrag.index.nlp_lexicon import (
+from graphrag.nlp.lexicon import (
     CARRYING_PREDICATES,
     EMPTY_HEADS,
     EMPTY_MODIFIERS,
@@ -21,8 +21,9 @@ from graphrag.index.nlp_lexicon import (
     TYPE_OF_HEAD,
     words,
 )
-from graphrag.index.nlp_patterns import find_pattern_relations
-from graphrag.index.nlp_predicates import (
+from graphrag.nlp.parsing import Parse
+from graphrag.nlp.patterns import find_pattern_relations
+from graphrag.nlp.predicates import (
     Relation,
     is_confirmed,
     is_excluded,
@@ -30,9 +31,8 @@ from graphrag.index.nlp_predicates import (
     normalise_predicate,
     third_person,
 )
-from graphrag.index.nlp_tree import PARTITIVES, SentenceTree
-from graphrag.index.nlp_words import Name
-from graphrag.nlp_parsing import Parse
+from graphrag.nlp.tree import PARTITIVES, SentenceTree
+from graphrag.nlp.words import Name
 
 UNREAL_OPENING = regex.compile(
     r"\b(?:at first|initially|originally|in the past|under (?:that|this) proposal)\b", regex.IGNORECASE
@@ -46,6 +46,8 @@ TRANSPARENT_HEADS = words(
 )
 # A break in the line between the ends: they belong to different statements.
 BREAK = regex.compile(r" [—–·|→] |\n\n")
+# "a service called X", "also known as X": another name, which is disambiguation's matter.
+NAMING_VERBS = words("call name know title dub label")
 PLACE_PREPOSITIONS = words("in on behind inside under from with within")
 
 
@@ -96,7 +98,7 @@ class RelationReader:
     def may_be_verb(self, start: int, end: int, done: set[int]) -> bool:
         """For a pattern's verb: not one that the parse has read, or holds for unreal."""
         tokens = [t for t, first in enumerate(self.tree.parse.starts) if start <= first < end]
-        return not any(token in done or self.tree.parse.tags[token] in {"IN", "RB", "DT"} for token in tokens)
+        return not any(token in done or self.tree.parse.tags[token] in {"IN", "DT"} for token in tokens)
 
     def is_sound(self, fact: Relation) -> bool:
         if fact.subject == fact.object:
@@ -109,7 +111,8 @@ class RelationReader:
         return not BREAK.search(self.tree.text[first[1] : last[0]])
 
     def verb_facts(self, verb: int) -> Iterator[Relation]:
-        if self.tree.is_unreal(verb):
+        is_naming = self.tree.parse.lemmas[verb] in NAMING_VERBS and self.tree.parse.tags[verb] == "VBN"
+        if is_naming or self.tree.is_unreal(verb):
             return
         subjects = self.tree.subjects(verb)
         if self.tree.parse.lemmas[verb] == "be":
