@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from graphrag.replay import Recording
 
 VECTOR_KIND = "vector"
+MAX_QUOTED = 4000  # characters of a bad reply that the model is shown again
 REPAIRABLE: tuple[Status, ...] = ("unreadable_reply", "empty_reply")
 SEEN_MARGIN, SEEN_ENOUGH = 1.5, 3  # after so many replies of a stage, that much more than its longest is set aside
 BYTES_PER_TOKEN = 3  # fewer than any tokenizer needs for prose, so that a prompt is rather over- than underestimated
@@ -140,7 +141,7 @@ class Llm:
         try:
             reply = await self._ask(request, model, key)
             if request.repair and reply.status in REPAIRABLE:
-                reply = await self._ask(request.repaired(reply.text), model, key)
+                reply = await self._ask(request.followed_by(reply.text[:MAX_QUOTED], request.repair), model, key)
             if reply.is_good and self._memo is not None:
                 self._memo.put_many(MEMO_KIND, {key: encode_reply(reply)})
             pending.set_result(reply)
