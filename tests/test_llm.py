@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -13,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from graphrag.budget import Budget
@@ -205,6 +208,54 @@ def test_usage_that_is_missing_or_absurd_is_counted_by_us_and_marked(
     assert (reply.prompt_tokens, reply.completion_tokens) == ((4, 2) if is_estimated else (11, 3))
     assert reply.cost_usd == pytest.approx((reply.prompt_tokens + 2 * reply.completion_tokens) / 1e6)
     assert ledger.frame()["status"].to_list() == ["ok (tokens estimated)" if is_estimated else "ok"]
+
+
+def test_a_bad_night_of_all_faults_at_once_loses_nothing(tmp_path: Path) -> None:
+    """30 % malformed, 10 % truncated, 10 % 429, 5 % 500, 2 % silence, each drawn anew at every attempt."""
+    faults = [
+        *[Reply("not digits")] * 30,
+        *[Reply("12", finish_reason="length")] * 10,
+        *[Reply(status=429, headers={"Retry-After": "0.05"})] * 10,
+        *[Reply(status=500)] * 5,
+        *[Reply(hang=True)] * 2,
+    ]
+    rng = random.Random(7)
+
+    def night(question: str, attempt: int) -> Reply:
+        draw = rng.randrange(100)
+        return faults[draw] if draw < len(faults) else Reply(question[-3:])
+
+    requests = [ask(f"number {n:03}", accept=str.isdigit, repair=f"Digits, please: {n:03}") for n in range(150)]
+    with serve(night) as server, Memo(tmp_path / "memo") as memo:
+        llm = open_door(server, memo=memo, timeout_seconds=0.5, max_concurrency=16)
+        replies = llm.run(chat_many(llm, requests))
+        n_bad = sum(not reply.is_good for reply in replies)
+        assert {reply.status for reply in replies} <= {"ok", "truncated", "unreadable_reply"}
+        assert all(reply.text in ("12", f"{n:03}") for n, reply in enumerate(replies) if reply.is_good)
+        assert n_bad < 40, "0.3 * 0.3 of 150 on average"
+        n_before = len(server.questions)
+        llm.run(chat_many(llm, [q for q, reply in zip(requests, replies, strict=True) if reply.is_good]))
+        assert len(server.questions) == n_before, "what was good is in the memo"
+        assert llm.ledger.frame().filter(~pl.col("cached"))["attempts"].sum() == n_before
+
+
+@pytest.mark.shared
+@pytest.mark.slow
+def test_server_of_the_benchmark_with_faults(shared: Path, tmp_path: Path) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    options = ["--latency-ms", "20", "--fail-rate", "0.1", "--stall-s", "5", "--truncate-rate", "0.1"]
+    command = [sys.executable, str(shared / "bench" / "fakellm.py"), "--port", str(port), *options]
+    with subprocess.Popen(command) as process:
+        try:
+            llm = LiteLlm("openai/fake-chat", api_base=f"http://127.0.0.1:{port}/v1", timeout_seconds=1.0)
+            requests = [ask(f"question {n}: Alice met Bob in London.") for n in range(200)]
+            replies = llm.run(chat_many(llm, requests))
+        finally:
+            process.terminate()
+    assert Counter(reply.is_good for reply in replies) == {True: 200}
+    assert {reply.status for reply in replies} == {"ok", "truncated"}
 
 
 def test_a_usd_budget_without_a_price_is_refused_before_any_call() -> None:
