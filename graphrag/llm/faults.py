@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from graphrag.errors import LlmError, Unauthorized, Unavailable
-from graphrag.limiter import parse_retry_after
+from graphrag.llm.limiter import parse_retry_after
 
 # limited: told to slow down. timeout, unavailable: worth another try. too_long, refusal: this request only.
 # unauthorized, rejected, exhausted: no call will succeed, the run ends.

@@ -18,18 +18,19 @@ import numpy as np
 import polars as pl
 import pytest
 
-from graphrag.budget import Budget
-from graphrag.chat import ChatReply, ChatRequest, Message
 from graphrag.errors import LlmError, Unauthorized, Unavailable
-from graphrag.llm import LiteLlm, chat_many, default_key_name, open_llm
-from graphrag.llm_calls import CallLedger
+from graphrag.llm.budget import Budget
+from graphrag.llm.chat import ChatReply, ChatRequest, Message
+from graphrag.llm.door import chat_many
+from graphrag.llm.ledger import CallLedger
+from graphrag.llm.litellm_door import LiteLlm, default_key_name, open_llm
+from graphrag.llm.replay import Recording
+from graphrag.llm.retries import Retries
 from graphrag.memo import Memo
-from graphrag.replay import Recording
-from graphrag.retries import Retries
 from graphrag.settings import load_settings
 
-from .conftest import ROOT
-from .fake_llm import FakeServer, Reply, Script, Vector, serve
+from ..conftest import ROOT
+from .fake_server import FakeServer, Reply, Script, Vector, serve
 
 KEY = "sk-test-0123456789abcdef"
 
@@ -295,6 +296,17 @@ def test_roles_may_have_their_own_models() -> None:
     assert {body["messages"][-1]["content"]: body["model"] for body in server.bodies} == {"a": "fake", "b": "wise"}
 
 
+def test_the_key_of_a_named_variable_goes_to_its_own_server_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_MODEL_KEY", KEY)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with serve(lambda q, n: Reply()) as ours, serve(lambda q, n: Reply()) as other:
+        llm = open_door(ours, api_key_env="MY_MODEL_KEY", embedding_model="openai/vec", embedding_api_base=other.url)
+        llm.run(chat_many(llm, [ask("q")]))
+        llm.run(llm.embed(["t"]))
+    assert ours.headers[0]["Authorization"] == f"Bearer {KEY}"
+    assert KEY not in str(other.headers)
+
+
 def test_settings_open_the_door(tmp_path: Path) -> None:
     (tmp_path / "settings.toml").write_text("")
     assert open_llm(load_settings(tmp_path, environ={})[0]) is None
@@ -379,7 +391,7 @@ def test_another_dimension_than_before_makes_all_vectors_again_with_a_notice(tmp
 WORKER = """
 import sys
 from pathlib import Path
-from graphrag.chat import ChatRequest, Message
+from graphrag.llm.chat import ChatRequest, Message
 from graphrag.llm import LiteLlm, chat_many
 from graphrag.memo import Memo
 

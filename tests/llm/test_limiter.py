@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from graphrag.limiter import Limiter, parse_retry_after
+from graphrag.llm.limiter import Limiter, parse_retry_after
 
 
 class Clock:

@@ -1,4 +1,4 @@
-"""Errors of providers, told apart without importing litellm; tests/test_llm.py does the same with the real ones."""
+"""Errors of providers, told apart without importing litellm; test_litellm_door.py does the same with the real ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import pytest
 
-from graphrag.llm_faults import Kind, classify_fault, clean_detail, fatal_error
+from graphrag.llm.faults import Kind, classify_fault, clean_detail, fatal_error
 
 
 class ProviderError(Exception):

@@ -3,7 +3,7 @@
 The key of a request is the sha256 of all that determines the reply: model, messages, parameters, prompt version. Stage,
 role and the caller's check are not in it: the same question asked by two stages is paid for once.
 
-Does not: call anything (llm.py), or know prompts and their replies' formats (prompts.py, replies.py).
+Does not: call anything (door.py), or know prompts and their replies' formats (prompts.py, replies/).
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ Rates: requests and tokens within the last 60 seconds, as providers count them. 
 goes alone.
 When most of the latest answers were refusals and the provider said how long to wait, nobody starts before.
 
-Does not: retry, sleep for a call (retries.py, llm.py), or know prices.
+Does not: retry, sleep for a call (retries.py, attempts.py), or know prices.
 """
 
 from __future__ import annotations

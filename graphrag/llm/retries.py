@@ -8,7 +8,7 @@ A service that is down is told from a call that is ill: when 8 different calls i
 20 ... 60 seconds), and their failures do not count against them until `outage_seconds` have passed without any success.
 From then on calls are given up unasked: a run over 10,000 units ends soon, and the next one asks them.
 
-Does not: sleep, call, or limit (llm.py, limiter.py).
+Does not: sleep, call, or limit (attempts.py, limiter.py).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-from graphrag.llm_faults import Fault, Kind
+from graphrag.llm.faults import Fault, Kind
 
 MAX_LIMITED, MAX_TIMEOUTS = 12, 2
 LONGEST_LIMITED, LONGEST_UNAVAILABLE, LONGEST_OUTAGE_WAIT = 60.0, 30.0, 60.0

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from graphrag.budget import Budget
-from graphrag.chat import ChatReply, ChatRequest, Completion, Message, chat_key
 from graphrag.errors import BudgetSpent, LlmError, Unauthorized, Unavailable
-from graphrag.llm_calls import CallLedger
-from graphrag.llm_door import chat_many
+from graphrag.llm.budget import Budget
+from graphrag.llm.chat import ChatReply, ChatRequest, Completion, Message, chat_key
+from graphrag.llm.door import chat_many
+from graphrag.llm.ledger import CallLedger
+from graphrag.llm.prices import Price
+from graphrag.llm.replay import ScriptedFault, ScriptedLlm
 from graphrag.memo import Memo
-from graphrag.prices import Price
-from graphrag.replay import ScriptedFault, ScriptedLlm
 
 DOLLAR_A_TOKEN = Price(1.0, 1.0, 1.0)
 
