@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-HEADING, PARAGRAPH, ITEM, ROW, FENCE, CODE, FIELD, RULE = (
-    "heading", "paragraph", "item", "row", "fence", "code", "field", "rule",
+HEADING, PARAGRAPH, ITEM, ROW, FENCE, CODE, FIELD, RULE, REFERENCE = (
+    "heading", "paragraph", "item", "row", "fence", "code", "field", "rule", "reference",
 )  # fmt: skip
 
 
@@ -46,6 +46,10 @@ _PIPE_DELIMITER = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?
 _GRID_BORDER = re.compile(r"\+(?:[-=]+\+)+$")
 _SIMPLE_BORDER = re.compile(r"=+(?:[ \t]+=+)+$")
 _FIELD = re.compile(r":[\w][^:\n]{0,60}:(?:[ \t]|$)|[A-Z][\w-]{0,30}:(?:[ \t]+\S|$)")
+# Where links lead: Markdown's [name]: address, reStructuredText's .. _name: address. Footnotes are prose.
+_REFERENCE = re.compile(
+    r"\[(?!\^)[^\]]{1,200}\]:[ \t]*<?\S*[/.#:]\S*>?(?:[ \t]+[\"'(].*)?$|\.\. _[^:]{1,200}:[ \t]*\S+$"
+)
 _CHAPTER = re.compile(
     r"(?:CHAPTER|Chapter|BOOK|Book|PART|Part|VOLUME|Volume|STAVE|Stave|LETTER|Letter|ACT|Act|SCENE|Scene)"
     r"[ \t]+(?:[IVXLCDM]+|\d+|[A-Z][a-z]+|[A-Z]+)\b[.:]?(?:[ \t]+\S.{0,60})?$"
@@ -115,6 +119,9 @@ def _scan(lines: list[_Line | None], dialect: str) -> Iterator[Block]:
         elif (underline := _underlined_title(lines, i, dialect)) is not None:
             yield underline
             i += 2
+        elif first in "[." and _REFERENCE.match(line.text):
+            yield _span(lines, i, i, REFERENCE)
+            i += 1
         elif _RULE.match(line.text):
             yield _span(lines, i, i, RULE)
             i += 1
@@ -246,6 +253,8 @@ def _paragraph_end(lines: list[_Line | None], i: int, dialect: str, *, is_item: 
         if first in "`~" and (fence := _FENCE.match(line.text)) and not _is_inline(fence):
             return i
         if first == "|" or interrupts.match(line.text) or (first in "-*_=" and _RULE.match(line.text)):
+            return i
+        if first in "[." and _REFERENCE.match(line.text):
             return i
         if "|" in line.text and _starts_pipe_table(lines, i):
             return i

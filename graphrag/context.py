@@ -70,7 +70,7 @@ def pack(sections: Sequence[Section], *, budget: int, count: TokenCounter) -> Pa
     """Fill a budget of tokens (at least 1) with the sections' lines; see the room's docstring for the order."""
     sections = [part for part in sections if part.lines]
     costs = [[count(line + "\n") for line in part.lines] for part in sections]
-    headings = [count(_heading(part)) for part in sections]
+    headings = [count("\n" + _heading(part)) for part in sections]
     taken: list[set[int]] = [set() for _ in sections]
     left = budget
     for by_share in (True, False):

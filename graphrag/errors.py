@@ -27,8 +27,10 @@ Each message says what is wrong with the values, where, and what to do.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
 from typing import ClassVar
 
 
@@ -122,3 +124,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """` Did you mean "x"?` for the nearest known word, or an empty string."""
     found = nearest(word, known, n=1)
     return f' Did you mean "{found[0]}"?' if found else ""
+
+
+def shown_path(path: Path) -> str:
+    """The path as a person would type it: relative to the working folder where it lies inside."""
+    full = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow the pointer `current`
+    return str(full.relative_to(Path.cwd())) if full.is_relative_to(Path.cwd()) else str(path)

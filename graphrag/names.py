@@ -25,9 +25,11 @@ _CAMEL = regex.compile(
 )
 _MIXED_CASE_WORD = regex.compile(r"\b(?:GmbH|KGaA|SpA|ApS|PhD)\b")  # one word, not two
 _SEPARATORS = regex.compile(r"[\p{Pd}_\s]+")
-_DOTTED_ACRONYM = regex.compile(r"(?<![\p{L}\d])(?:\p{L}\.){2,}\p{L}?(?![\p{L}\d])")
+_DOTTED_ACRONYM = regex.compile(r"(?<![\p{L}\d])\p{L}(?:\.\p{L})+\.?(?![\p{L}\d])")
 _INNER_DOT = regex.compile(r"(?<=[\p{L}\d])\.(?=\p{L})")
 _WORD_END = regex.compile(r"(?<=[\p{L}\p{M}\d+#*)\]])[.,:;!?]+(?=\s|$)")
+_VOWEL = regex.compile(r"[aeiouy]")
+_TEXT_END = regex.compile(r"(?<=[\p{L}\p{M}\d+#*)\]])[.,:;!?]+$")
 _POSSESSIVE = regex.compile(r"(?<=[\p{L}\p{M}\d])'s?$", flags=regex.IGNORECASE)
 _ARTICLE = regex.compile(r"^(?:the|a|an(?=\s[aeiou]))\s(?=\S)", flags=regex.IGNORECASE)
 _VERSION_MARK = regex.compile(r"(?<=\s)v\s?(?=\d)")
@@ -65,7 +67,7 @@ def name_key(surface: str) -> str:
     Folds Unicode form (NFKC), case, invisible characters, quotes, possessive, leading article, CamelCase, separators,
     dots and commas at word ends, and `v` before a number. Keeps digits, `+ # * &`, a leading dot, brackets, accents.
     """
-    text = _clean(surface)
+    text = _ARTICLE.sub("", _clean(surface))  # before dots go: A. Kovač has no article
     text = _DOTTED_ACRONYM.sub(lambda match: match.group().replace(".", ""), text)
     text = _MIXED_CASE_WORD.sub(lambda match: match.group().lower(), text)
     text = _SEPARATORS.sub(" ", _CAMEL.sub(" ", text))
@@ -73,7 +75,7 @@ def name_key(surface: str) -> str:
     text = _POSSESSIVE.sub("", text.strip(" '"))
     # Casefolding can undo the normal form (and the dotted capital I leaves its dot behind).
     text = unicodedata.normalize("NFKC", text.casefold()).replace("i\u0307", "i")
-    text = _VERSION_MARK.sub("", _ARTICLE.sub("", text))
+    text = _VERSION_MARK.sub("", text)
     return " ".join(text.split()) or surface.strip() or surface
 
 
@@ -82,7 +84,7 @@ def _clean(surface: str) -> str:
     text = _DOUBLE_QUOTES.sub("", _APOSTROPHES.sub("'", _INVISIBLE.sub("", text))).strip()
     if text.startswith("(") and text.endswith(")") and text.count("(") == 1:
         text = text[1:-1]
-    return _WORD_END.sub("", text.strip())
+    return _TEXT_END.sub("", text.strip())
 
 
 def compact_key(surface: str) -> str:
@@ -115,6 +117,8 @@ def base_letters(key: str) -> str:
 def singular(word: str) -> str:
     """The singular of a regular English plural, else the word itself."""
     if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+        return word
+    if not _VOWEL.search(word):  # an abbreviation: cljs is not many clj
         return word
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
@@ -193,6 +197,19 @@ def is_acronym_of(short: str, full_key: str) -> bool:
     return is_acronym(short) and name_key(short) in acronyms_of(full_key.split())
 
 
+def abbreviates(short: str, full_key: str) -> bool:
+    """Acronym of all or the last words, numeronym, or capitals that stand in the full form in order: PostgreSQL (PG).
+
+    Weaker than `is_acronym_of`: enough where the text sets the two side by side, or they are known to be one.
+    """
+    words = full_key.split()
+    tails = (" ".join(words[start:]) for start in range(max(1, len(words) - 1)))
+    if any(is_acronym_of(short, tail) for tail in tails) or is_numeronym_of(name_key(short), full_key):
+        return True
+    key, letters = name_key(short), iter(full_key.replace(" ", ""))
+    return is_acronym(short) and len(key) < len(full_key) and key[0] == full_key[0] and all(c in letters for c in key)
+
+
 def is_abbreviation(short: Name, full: Name) -> bool:
     """One name is the acronym or numeronym of the other."""
     return is_numeronym_of(short.key, full.key) or is_acronym_of(short.surface, full.key)
@@ -221,8 +238,8 @@ class Name:
     """A name taken apart once, since vetoes look at it many times.
 
     words: those of the key, without bracketed qualifier. numbers: words with digits, and Roman numerals as their value.
-    plain: the other words, without legal form. person: "yes", "no" (people or a model say so), "unlikely" (guessed
-    to be something else), "maybe".
+    plain: the other words, without legal form. person: "yes" and "no" (people or a model say so), "guess" and
+    "unlikely" (the NLP model guesses so, or something else), "maybe".
     """
 
     surface: str

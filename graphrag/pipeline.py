@@ -24,7 +24,6 @@ import orjson
 import polars as pl
 
 from graphrag import __version__, store, tables, vectors
-from graphrag.alias_rules import AliasRules, parse_alias_rules
 from graphrag.errors import GateHeld, StoreError
 from graphrag.ids import content_sha256
 from graphrag.index import (
@@ -40,8 +39,8 @@ from graphrag.index import (
     text_units,
 )
 from graphrag.memo import Memo
+from graphrag.naming.alias_rules import AliasRules, parse_alias_rules
 from graphrag.progress import Progress, QuietProgress
-from graphrag.runs import LEDGER
 from graphrag.settings import Settings
 from graphrag.tokens import count_tokens
 
@@ -137,7 +136,8 @@ def extract(run: Run) -> Frames:
         memo=run.memo,
         advance=run.progress.advance,
     )
-    return extraction._asdict()
+    mentions = known_names.type_own_mentions(extraction.entity_mentions, run.frames["documents"])
+    return extraction._replace(entity_mentions=mentions)._asdict()
 
 
 def disambiguate(run: Run) -> Frames:
@@ -154,7 +154,7 @@ def build_graph(run: Run) -> Frames:
         frames["clusters"], frames["entity_mentions"], frames["relationship_mentions"], frames["text_units"],
         frames["documents"],
     )  # fmt: skip
-    numbered = store.number_rows(built._asdict(), run.output_dir / LEDGER)
+    numbered = store.number_rows(built._asdict(), run.output_dir / store.LEDGER)
     return dict(numbered)
 
 
@@ -162,9 +162,7 @@ def describe(run: Run) -> Frames:
     frames = run.frames
     return {
         "entities": summaries.describe_entities(frames["entities"], frames["entity_mentions"], frames["documents"]),
-        "relationships": summaries.describe_relationships(
-            frames["relationships"], frames["evidence"], frames["documents"]
-        ),
+        "relationships": summaries.describe_relationships(frames["relationships"], frames["evidence"]),
     }
 
 
@@ -234,7 +232,7 @@ PIPELINE: tuple[Stage, ...] = (
     Stage("reports", report, ("communities", "relationships", "evidence"), ("community_reports", "failures")),
     Stage(
         "embeddings", embed, ("entities", "relationships", "text_units", "community_reports"),
-        ("embeddings", "failures"), per="text_units",
+        ("embeddings", "failures"),
     ),
 )  # fmt: skip
 
@@ -266,10 +264,10 @@ def open_run(settings: Settings, root: Path, *, progress: Progress) -> Iterator[
         cache_dir.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"Cannot write {error.filename}: {error.strerror}. Set output.dir and cache.dir.") from None
-    with store.lock_output(output_dir), Memo(cache_dir / "memo.sqlite") as memo:
+    with store.lock_output(output_dir) as takeover, Memo(cache_dir / "memo.sqlite") as memo:
         store.clean_runs(output_dir)
         run = Run(run_id, root, settings, memo, progress, started_at, rules, content_sha256(rules_text))
-        run.notices += _missing_parts(settings)
+        run.notices += [line for line in (takeover, *memo.notices, *_missing_parts(settings)) if line]
         try:
             yield run
         finally:
@@ -282,7 +280,7 @@ def _missing_parts(settings: Settings) -> list[str]:
         missing.append(nlp_extraction.missing_parts())
     if settings.embeddings.model != "none":
         missing.append(vectors.is_available(settings.embeddings.model))
-    return [line for line in missing if line]
+    return missing
 
 
 def run_stage(stage: Stage, run: Run) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from graphrag.errors import GraphragError, SettingsError
+from graphrag.errors import GraphragError, SettingsError, shown_path
 from graphrag.settings import FILE_NAME, Settings, render_template
 
 ALIASES_TEMPLATE = """\
@@ -38,29 +38,34 @@ def create_project(folder: Path) -> list[Path]:
     return created
 
 
-def check_project(settings: Settings, root: Path) -> list[tuple[str, bool, str]]:
-    """What a run would meet: (what, is it good, words), in the order a run meets it. Writes nothing."""
-    from graphrag import store, vectors
-    from graphrag.alias_rules import parse_alias_rules
-    from graphrag.index import nlp_extraction
+def check_project(settings: Settings, root: Path) -> list[tuple[str, str, str]]:
+    """What a run would meet: (state, what, words), in the order a run meets it. Writes nothing.
 
-    found = [("settings", True, str(root / FILE_NAME))]
+    States: ok; -- (a run works, with less); no (a run would end at once).
+    """
+    from graphrag import store, vectors
+    from graphrag.index import nlp_extraction
+    from graphrag.naming.alias_rules import parse_alias_rules
+
+    found = [("ok", "settings", shown_path(root / FILE_NAME))]
     input_dir = root / settings.input.dir
     n_files = sum(1 for path in input_dir.rglob("*") if path.is_file()) if input_dir.is_dir() else 0
     words = f"{n_files} files in {settings.input.dir}" if n_files else f"no documents in {settings.input.dir}"
-    found.append(("input", n_files > 0, words))
+    found.append(("ok" if n_files else "no", "input", words))
     rules_path = root / settings.disambiguation.aliases
     try:
         text = rules_path.read_text(encoding="utf-8-sig") if rules_path.is_file() else ""
         rules = parse_alias_rules(text, path=settings.disambiguation.aliases)
-        found.append(("aliases", True, f"{len(rules.known_names())} names in {settings.disambiguation.aliases}"))
+        found.append(("ok", "aliases", f"{len(rules.known_names())} names in {settings.disambiguation.aliases}"))
     except GraphragError as error:
-        found.append(("aliases", False, str(error)))
+        found.append(("no", "aliases", str(error)))
     missing = nlp_extraction.missing_parts() if settings.extraction.nlp != "lite" else ""
-    found.append(("extraction", not missing, missing or f"{settings.extraction.nlp}: all parts are here"))
+    found.append(("--" if missing else "ok", "extraction", missing or f"{settings.extraction.nlp}: all parts are here"))
     missing = vectors.is_available(settings.embeddings.model) if settings.embeddings.model != "none" else ""
-    found.append(("embeddings", not missing, missing or f"{settings.embeddings.model}: all parts are here"))
+    found.append(
+        ("--" if missing else "ok", "embeddings", missing or f"{settings.embeddings.model}: all parts are here")
+    )
     manifest = store.read_manifest(root / settings.output.dir)
     words = f"run {manifest['run_id']} is live" if manifest else 'none yet: run "graphrag index"'
-    found.append(("index", True, words))
+    found.append(("ok", "index", words))
     return found

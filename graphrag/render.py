@@ -86,7 +86,7 @@ def describe_table(name: str) -> pl.DataFrame:
 def render_frame(frame: pl.DataFrame) -> str:
     """A Markdown table; long cells are cut with a mark, bars and line ends in cells are escaped."""
     rows = [frame.columns, *([_cell(value) for value in row] for row in frame.iter_rows())]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(frame.columns))]
+    widths = [max(2, *(len(row[i]) for row in rows)) for i in range(len(frame.columns))]
     is_number = [dtype.is_numeric() for dtype in frame.dtypes]
     lines = []
     for number, row in enumerate(rows):

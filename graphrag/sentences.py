@@ -29,7 +29,8 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     """Spans (start, end) of the sentences of `text`, trimmed, in order, not overlapping.
 
     A heading keeps its `#`, a table row its `|` and a fence its marks, so that callers know them by their first
-    character; the marker of a list item, adornment lines and rules lie outside all spans.
+    character. Outside all spans lie the marker of a list item, adornment lines, rules, and link definitions such as
+    `[x]: address`.
     """
     spans: list[tuple[int, int]] = []
     for block in blocks.scan_blocks(text):
@@ -38,7 +39,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
         elif block.kind == blocks.HEADING:
             newline = text.find("\n", block.content, block.end)
             _append_trimmed(spans, text, block.content, newline if newline >= 0 else block.end)
-        elif block.kind != blocks.RULE:
+        elif block.kind not in (blocks.RULE, blocks.REFERENCE):
             spans.append((block.start, block.end))
     return spans
 
@@ -49,7 +50,7 @@ def _append_prose(spans: list[tuple[int, int]], text: str, start: int, end: int)
         part = text[part_start:part_end]
         merged: list[tuple[int, int]] = []
         for a, b in nupunkt.sent_spans(part):
-            if merged and _NEVER_LAST.search(part[merged[-1][0] : merged[-1][1]].rstrip()[-12:]):
+            if merged and (not part[a - 1].isspace() or _NEVER_LAST.search(part[merged[-1][0] : a].rstrip()[-12:])):
                 merged[-1] = (merged[-1][0], b)
             else:
                 merged.append((a, b))

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from graphrag.errors import SettingsError, did_you_mean
+from graphrag.errors import SettingsError, did_you_mean, shown_path
 from graphrag.ids import content_sha256
 
 FILE_NAME = "settings.toml"
@@ -226,9 +226,9 @@ def _sections() -> list[tuple[str, type[Section]]]:
 
 def _read_toml(path: Path) -> dict[str, Any]:
     if path.is_dir():
-        raise SettingsError(f"{path} is a folder. It should be a TOML file.")
+        raise SettingsError(f"{shown_path(path)} is a folder. It should be a TOML file.")
     if not path.is_file():
-        raise SettingsError(f"No {FILE_NAME} in {path.parent}. Run in a project folder, or use --root.")
+        raise SettingsError(f"No {FILE_NAME} in {shown_path(path.parent)}. Run in a project folder, or use --root.")
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -10,6 +10,7 @@ Does not: read or write files (store.py), or check ids across tables (store.chec
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -44,7 +45,7 @@ class Table:
     def names(self) -> list[str]:
         return [column.name for column in self.columns]
 
-    @property
+    @cached_property
     def schema(self) -> pl.Schema:
         return pl.Schema({column.name: column.dtype for column in self.columns})
 

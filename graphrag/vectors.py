@@ -208,7 +208,22 @@ _in_process: list[Embedder] = []  # the model of a spawned worker, loaded once b
 
 
 def _load_in_process(name: str) -> None:
+    """Ctrl-C is the parent's to handle; a parent that was killed takes its workers with it."""
+    import signal
+    import threading
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _in_process[:] = [load_embedder(name)]
+
+
+def _end_with_parent() -> None:
+    import multiprocessing
+    import os
+
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os._exit(1)
 
 
 def _embed_in_process(texts: Sequence[str]) -> Matrix:

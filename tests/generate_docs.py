@@ -1,11 +1,17 @@
-"""Writes the generated files: settings.toml of this repository, docs/tables.md, docs/settings.md."""
+"""Writes the generated pages (`make docs`): settings.toml of this repository, docs/tables.md, docs/settings.md, and the
+output in README.md's console blocks, from a fresh index of the sample."""
 
 from __future__ import annotations
 
-from graphrag.settings import render_settings_page, render_template
+import tempfile
+from pathlib import Path
+
+from graphrag.pipeline import run_pipeline
+from graphrag.settings import load_settings, render_settings_page, render_template
 from graphrag.tables import render_data_dictionary
 
 from .conftest import ROOT
+from .readme import README, rewrite_outputs, run_command
 
 SAMPLE_VALUES = {"input.dir": "data/sample/docs", "disambiguation.aliases": "data/sample/aliases.toml"}
 
@@ -18,6 +24,12 @@ def generate_docs() -> None:
     }
     for name, text in pages.items():
         (ROOT / name).write_text(text, encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        output_dir = Path(folder) / "output"
+        settings, _ = load_settings(ROOT, overrides=[f"output.dir={output_dir}"], environ={})
+        run_pipeline(settings, ROOT)
+        text = rewrite_outputs(README.read_text(encoding="utf-8"), lambda command: run_command(command, output_dir))
+    README.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graphrag.context import CUT_MARK, Section, cut_text, escape_cell, pack, section
@@ -71,6 +71,7 @@ def test_nothing_to_show_is_an_empty_context() -> None:
 texts = st.text(alphabet="ab \n|", max_size=40)
 
 
+@example([[""], ["", "", "", "a"]], 58)  # the blank line between two sections counts
 @given(st.lists(st.lists(texts, max_size=6), max_size=4), st.integers(1, 60))
 def test_the_budget_holds_and_every_row_is_in_or_left_out(rows: list[list[str]], budget: int) -> None:
     sections = [

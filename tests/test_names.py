@@ -30,6 +30,8 @@ from graphrag.names import (
         ("S3Bucket", "s3 bucket"),
         ("user_id", "user id"),
         ("U.S.A.", "usa"),
+        ("U.S.", "us"),
+        ("J.R.R. Tolkien", "jrr tolkien"),
         ("Node.js", "node js"),
         (".NET", ".net"),
         ("C++.", "c++"),
@@ -40,6 +42,8 @@ from graphrag.names import (
         ("An Nguyen", "an nguyen"),
         ("an API", "api"),
         ("The", "the"),
+        ("A. Kovač", "a kovač"),
+        ("A.B. Kovač", "ab kovač"),
         ("A", "a"),
         ("Müller GmbH", "müller gmbh"),
         ("007", "007"),
@@ -87,6 +91,8 @@ def test_parts() -> None:
     assert singular_key("Token Caches") == "token caches"
     assert singular_key("public APIs") == "public api"
     assert singular_key("policies") == "policy"
+    assert singular_key("cljs") == "cljs"
+    assert singular_key("public CVEs") == "public cve"
     assert acronyms_of(["international", "monetary", "fund"]) == {"imf"}
     assert acronyms_of(["bank", "of", "china"]) == {"boc", "bc"}
     assert acronyms_of(["redis"]) == set()

@@ -36,6 +36,8 @@ CASES = [
     ('"Really?" he said. Yes!', ['"Really?" he said.', "Yes!"]),
     ("Owner: Ana\nStatus: done", ["Owner: Ana", "Status: done"]),
     ("Wrapped in\n1984. It went on.", ["Wrapped in\n1984.", "It went on."]),
+    ("Text ![img](b.png) more.", ["Text ![img](b.png) more."]),
+    ('See [x].\n[x]: /a/b.html\n[y z]: <http://c.d> "t"\n\n[^1]: A note.', ["See [x].", "[^1]: A note."]),
     ("---\n\nText", ["Text"]),
 ]
 

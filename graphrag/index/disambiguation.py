@@ -16,21 +16,27 @@ from typing import NamedTuple
 import polars as pl
 
 from graphrag import tables
-from graphrag.alias_rules import AliasRules as AliasRules
-from graphrag.alias_rules import parse_alias_rules as parse_alias_rules
-from graphrag.declared_aliases import Note, find_phrases, read_notes
-from graphrag.entity_types import choose_type
-from graphrag.homonyms import Homonyms, split_homonyms
 from graphrag.ids import entity_id
-from graphrag.name_decisions import Key, NameDecisions, Place
-from graphrag.name_rules import PROPOSALS, RULES
-from graphrag.names import display_name, is_acronym_of, is_numeronym_of, name_key
+from graphrag.names import abbreviates, display_name, name_key, singular_key
+from graphrag.naming.alias_rules import AliasRules as AliasRules
+from graphrag.naming.alias_rules import parse_alias_rules as parse_alias_rules
+from graphrag.naming.decisions import NameDecisions
+from graphrag.naming.declared_aliases import Note, find_phrases, read_notes
+from graphrag.naming.entity_types import choose_type
+from graphrag.naming.homonyms import Homonyms, split_homonyms
+from graphrag.naming.nodes import Key, Place
+from graphrag.naming.rules import PROPOSALS, RULES
 
 CLUSTER_SCHEMA = pl.Schema(
     {"entity_id": pl.String(), "title": pl.String(), "type": pl.String(), "surfaces": pl.List(pl.String())}
 )
 
 
+# Relations that persons have no part in.
+THING_PREDICATES = (
+    "backed_by", "built_on", "connects_to", "depends_on", "deployed_to", "hosted_on", "powered_by", "reads_from",
+    "runs_in", "runs_on", "served_by", "stored_in", "writes_to", "written_in",
+)  # fmt: skip
 _QUALIFIER_SCHEMA = pl.Schema({"id": pl.String(), "qualifier": pl.String()})
 
 
@@ -56,6 +62,9 @@ def disambiguate_entities(
     homonyms = split_homonyms(entity_mentions, relationship_mentions)
     named = _qualify_mentions(entity_mentions, homonyms)
     keys, key_of = _read_keys(named, documents, rules)
+    things = _read_things(relationship_mentions)
+    for key in keys:
+        key.is_thing = key.key in things
     notes = read_notes(documents)
     decisions = NameDecisions(keys, homonyms.neighbours)
     decisions.apply_user_rules(rules)
@@ -114,6 +123,18 @@ def _read_keys(
     return [keys[node] for node in order], {names: position[node] for names, node in node_of.items()}
 
 
+def _read_things(relationship_mentions: pl.DataFrame) -> set[str]:
+    """Keys of names that stand at an end of a relation between things."""
+    at_both, at_object = pl.col("predicate").is_in(THING_PREDICATES), pl.col("predicate").is_in(("uses", "requires"))
+    found = pl.concat(
+        [
+            relationship_mentions.filter(at_both).select(pl.col("subject").alias("name")),
+            relationship_mentions.filter(at_both | at_object).select(pl.col("object").alias("name")),
+        ]
+    )
+    return {name_key(name) for name in found["name"].unique()}
+
+
 def _surfaces_kept_apart(rules: AliasRules) -> set[str]:
     """Surfaces of equal key that `never` separates all the same: all but the first of each key get their own node."""
     apart: set[str] = set()
@@ -151,7 +172,7 @@ def _name_entities(decisions: NameDecisions, notes: list[Note], rules: AliasRule
 
 
 def _choose_title(keys: list[Key], user_titles: dict[str, str], note_titles: dict[str, str]) -> str:
-    """Declared, else the most frequent full form; ties by capitals, then by first place."""
+    """Declared, else the most frequent full form, in the singular; ties by capitals, then by first place."""
     for key in keys:
         if key.key in user_titles and not key.qualifier:
             return user_titles[key.key]
@@ -164,17 +185,15 @@ def _choose_title(keys: list[Key], user_titles: dict[str, str], note_titles: dic
                 counts[shown] += n
                 first[shown] = min(first.get(shown, key.first[surface]), key.first[surface])
     name_keys = {shown: name_key(shown) for shown in counts}
+    others = [*name_keys.values()] if len(counts) > 1 else []
     full = [
         shown
-        for shown in counts
-        if len(counts) == 1
-        or not any(
-            is_acronym_of(shown, other) or is_numeronym_of(name_keys[shown], other) for other in name_keys.values()
-        )
+        for shown, key in name_keys.items()
+        if not any(abbreviates(shown, other) or singular_key(shown) == other != key for other in others)
     ]
     best = min(full or counts, key=lambda s: (-counts[s], -sum(c.isupper() for c in s), first[s], s))
-    for key in sorted(keys, key=lambda key: -key.surfaces.total()):
-        declared = note_titles.get(key.key, "") if not key.qualifier else ""
+    for node in sorted(keys, key=lambda node: -node.surfaces.total()):
+        declared = note_titles.get(node.key, "") if not node.qualifier else ""
         # A heading in capitals says nothing about casing where the text writes the name otherwise.
         if declared and not (declared.isupper() and name_key(declared) == name_keys[best] and not best.isupper()):
             return declared

@@ -21,16 +21,17 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from graphrag import ids, office, tables
-from graphrag import records as record_files
+from graphrag import ids, tables
 from graphrag.blocks import plain_title
-from graphrag.dates import iso_date
-from graphrag.decoding import Decoded, clean_text, decode_text, is_binary
-from graphrag.errors import InputError
-from graphrag.folders import File, list_files
-from graphrag.front_matter import find_body, parse_front_matter
-from graphrag.markup import find_title, read_header_fields, read_html
-from graphrag.records import Record, Records
+from graphrag.errors import InputError, shown_path
+from graphrag.reading import office
+from graphrag.reading import records as record_files
+from graphrag.reading.dates import iso_date
+from graphrag.reading.decoding import Decoded, clean_text, decode_text, is_binary
+from graphrag.reading.folders import File, list_files
+from graphrag.reading.front_matter import find_body, parse_front_matter
+from graphrag.reading.markup import find_title, read_header_fields, read_html
+from graphrag.reading.records import Record, Records
 from graphrag.tokens import TokenCounter
 
 STAGE = "documents"
@@ -38,10 +39,10 @@ KINDS = {
     "md": "md", "markdown": "md", "mdown": "md", "mkd": "md", "mdx": "md", "qmd": "md", "rmd": "md",
     "rst": "rst", "rest": "rst", "html": "html", "htm": "html", "xhtml": "html",
     "csv": "csv", "tsv": "csv", "json": "json", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet",
-    "adoc": "adoc", "asciidoc": "adoc", "org": "org",
+    "canvas": "canvas", "adoc": "adoc", "asciidoc": "adoc", "org": "org",
     **{suffix: suffix for suffix in office.MIME_TYPES},
 }  # fmt: skip
-RECORD_KINDS = ("csv", "json", "jsonl", "parquet")
+TEMPLATE_SUFFIXES = frozenset({"erb", "j2", "jinja", "jinja2", "tmpl", "liquid", "hbs", "mustache"})
 DATE_NAMES = ("creation_date", "date", "created", "created_at", "published", "published_at", "datecreated", "timestamp")
 MAX_TITLE = 300
 _GENERATED = re.compile(r"# [^\n]+\n\n\d+ notes · \d+ links · \d+ unresolved · sha256 [0-9a-f]{12}\n")
@@ -83,10 +84,11 @@ class _Reading:
         self.paths.add(path)
         self.rows.append(
             {
-                "id": ids.document_id(path), "human_readable_id": 0, "title": _one_line(title) or _one_line(_stem(path)) or path,
-                "text": text, "text_unit_ids": [], "creation_date": creation_date, "raw_data": raw_data, "path": path,
-                "kind": kind, "content_sha256": ids.content_sha256(text), "n_tokens": self.count(text),
-                "metadata": record_files.to_json(metadata),
+                "id": ids.document_id(path), "human_readable_id": 0,
+                "title": _one_line(title) or _one_line(_stem(path)) or path,
+                "text": text, "text_unit_ids": [], "creation_date": creation_date, "raw_data": raw_data,
+                "path": path, "kind": kind, "content_sha256": ids.content_sha256(text),
+                "n_tokens": self.count(text), "metadata": record_files.to_json(metadata),
             }
         )  # fmt: skip
 
@@ -108,13 +110,13 @@ def read_documents(
     Column knobs: names of the id, title and text columns of records, "" = found by name. `advance(1)` after each file.
     Raises InputError when the folder does not exist, holds nothing, or holds only tables without a text column.
     """
+    shown = shown_path(input_dir)
     if not input_dir.is_dir():
-        what = "is not a folder" if input_dir.exists() else "No input folder"
-        start = f"{input_dir} {what}." if input_dir.exists() else f"{what} {input_dir}."
+        start = f"{shown} is not a folder." if input_dir.exists() else f"No input folder {shown}."
         raise InputError(f"{start} Create it and put documents there, or set input.dir in settings.toml.")
     listing = list_files(input_dir, ignore=ignore, exclude=exclude)
     if not listing.files and not listing.faults:
-        raise InputError(f"No documents in {input_dir}. Put files there, or set input.dir.")
+        raise InputError(f"No documents in {shown}. Put files there, or set input.dir.")
     reading = _Reading(max_file_mb * 1e6, id_column, title_column, text_column, count)
     for fault in listing.faults:
         reading.fail(fault.path, fault.reason, fault.detail)
@@ -130,7 +132,7 @@ def read_documents(
 
 
 def _read_file(file: File, reading: _Reading) -> None:
-    suffix = file.path.rpartition("/")[2].rpartition(".")[2].casefold() if "." in file.path.rpartition("/")[2] else ""
+    suffix = _suffix(file.path)
     kind = KINDS.get(suffix, "txt")
     if file.n_bytes > reading.max_bytes:
         detail = f"{file.n_bytes / 1e6:.1f} MB is over input.max_file_mb = {reading.max_bytes / 1e6:g}"
@@ -148,10 +150,18 @@ def _read_file(file: File, reading: _Reading) -> None:
     elif kind == "parquet":
         found = record_files.read_parquet(data, max_bytes=reading.max_bytes * office.EXPANDED_SHARE)
         _add_records(file.path, kind, found, {}, reading)
-    elif is_binary(data):
-        reading.fail(file.path, "binary_content", "the bytes are no text")
+    elif is_binary(data) or suffix == "svg":
+        reading.fail(file.path, "binary_content", "a picture, program or archive, not text")
     else:
         _read_text(file.path, kind, suffix, decode_text(data), reading)
+
+
+def _suffix(path: str) -> str:
+    """The last suffix in lower case without its dot; of a template (index.html.md.erb) that of what it makes."""
+    suffixes = path.rpartition("/")[2].casefold().split(".")[1:]
+    while len(suffixes) > 1 and suffixes[-1] in TEMPLATE_SUFFIXES:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
 
 
 def _read_text(path: str, kind: str, suffix: str, decoded: Decoded, reading: _Reading) -> None:
@@ -164,6 +174,11 @@ def _read_text(path: str, kind: str, suffix: str, decoded: Decoded, reading: _Re
         _add_records(path, kind, record_files.read_json(text), notes, reading)
     elif kind == "jsonl":
         _add_records(path, kind, record_files.read_jsonl(text), notes, reading)
+    elif kind == "canvas":
+        if cards := clean_text(record_files.read_canvas(text)).text:
+            reading.add(path, kind, cards, title="", metadata=notes, raw_data=text)
+        else:
+            reading.fail(path, "empty_document", "the canvas has no text")
     elif kind == "html":
         html = read_html(text)
         if html.is_too_deep:
@@ -214,9 +229,9 @@ def _add_records(path: str, kind: str, found: Records, notes: dict[str, Any], re
         return
     text_name = record_files.find_column(found.columns, reading.text_column, record_files.TEXT_NAMES)
     if not text_name and kind in ("csv", "parquet"):
-        columns = ", ".join(found.columns[:20]) + (", ..." if len(found.columns) > 20 else "")
+        shown = ", ".join(found.columns[:20]) + (", ..." if len(found.columns) > 20 else "")
         wanted = f'no column "{reading.text_column}"' if reading.text_column else "no text column"
-        detail = f"{wanted} among {columns}. Set input.text_column."
+        detail = f"{wanted} among {shown}. Set input.text_column."
         reading.without_text.append(f"{path}: {detail}")
         reading.fail(path, "missing_text", detail)
         return

@@ -12,6 +12,8 @@ from typing import Any
 import orjson
 import polars as pl
 
+from graphrag.tables import ENTITY_MENTIONS
+
 MAX_NAME_WORDS = 6
 GENERIC_TITLES = frozenset(
     {"about", "changelog", "contents", "contributing", "faq", "glossary", "home", "index"}
@@ -20,20 +22,48 @@ GENERIC_TITLES = frozenset(
 
 
 def collect_known_names(documents: pl.DataFrame, *, declared: Sequence[str] = ()) -> dict[str, str]:
-    """Declared surface -> its type (front matter `type`, else unknown), sorted by surface.
+    """Declared surface -> its type (front matter `type`; unknown where notes disagree or none says), by surface.
 
     documents needs title and metadata. Titles of more than six words and generic ones (README, Overview) are no names:
     nobody writes them in a sentence to mean the note.
     """
-    names: dict[str, str] = dict.fromkeys(declared, "unknown")
+    types: dict[str, set[str]] = {name: set() for name in declared}
     for title, metadata in documents.select("title", "metadata").iter_rows():
-        fields = orjson.loads(metadata)
-        kind = fields.get("type")
-        entity_type = kind.strip().lower() if isinstance(kind, str) and kind.strip() else "unknown"
-        for surface in [title, *_as_texts(fields.get("aliases", fields.get("alias")))]:
-            if _is_name(surface):
-                names[surface] = entity_type if names.get(surface, "unknown") == "unknown" else names[surface]
-    return dict(sorted(names.items()))
+        entity_type, surfaces = _read_declaration(title, metadata)
+        for surface in surfaces:
+            types.setdefault(surface, set()).update({entity_type} - {"unknown"})
+    return {surface: min(found) if len(found) == 1 else "unknown" for surface, found in sorted(types.items())}
+
+
+def type_own_mentions(entity_mentions: pl.DataFrame, documents: pl.DataFrame) -> pl.DataFrame:
+    """Mentions of a note's own name inside the note get the note's type, method declared.
+
+    This tells two notes "Mercury" apart, one of type service, one of type place, where elsewhere the name says nothing.
+    """
+    rows = [
+        {"document_id": document_id, "surface": surface, "own_type": entity_type}
+        for document_id, title, metadata in documents.select("id", "title", "metadata").iter_rows()
+        for entity_type, surfaces in [_read_declaration(title, metadata)]
+        for surface in dict.fromkeys(surfaces)
+        if entity_type != "unknown"
+    ]
+    own = pl.DataFrame(rows, schema={"document_id": pl.String, "surface": pl.String, "own_type": pl.String})
+    joined = entity_mentions.join(own, on=["document_id", "surface"], how="left", maintain_order="left")
+    is_own = pl.col("own_type").is_not_null()
+    typed = joined.with_columns(
+        type=pl.coalesce("own_type", "type"),
+        method=pl.when(is_own).then(pl.lit("declared")).otherwise(pl.col("method")),
+    )
+    return ENTITY_MENTIONS.conform(typed.drop("own_type"))
+
+
+def _read_declaration(title: str, metadata: str) -> tuple[str, list[str]]:
+    """(type or unknown, names that a note declares)."""
+    fields = orjson.loads(metadata)
+    kind = fields.get("type")
+    entity_type = kind.strip().lower() if isinstance(kind, str) and kind.strip() else "unknown"
+    surfaces = [title, *_as_texts(fields.get("aliases", fields.get("alias")))]
+    return entity_type, [surface for surface in surfaces if _is_name(surface)]
 
 
 def _as_texts(value: Any) -> list[str]:

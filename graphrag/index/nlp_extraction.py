@@ -1,8 +1,8 @@
 """Entity and relationship mentions without a language model: spaCy's parse where it is installed, plain rules else.
 
 Reads documents and text_units; writes entity_mentions, relationship_mentions and failures (entity_id stays null until
-disambiguation). The rooms beside it hold the rules: nlp_sentences (what is read), nlp_markup (Markdown to words),
-nlp_names (names), nlp_relations (relations from a parse), nlp_lexicon (word lists); graphrag/nlp_parsing is the door
+disambiguation). The rooms beside it hold the rules: nlp/sentences (what is read), nlp/markup (Markdown to words),
+nlp/names (names), nlp/relations (relations from a parse), nlp/lexicon (word lists); graphrag/nlp/parsing is the door
 to spaCy. Two passes: the first counts how the corpus writes its words, the second decides.
 
 Does not: decide which names mean one entity (disambiguation.py), or ask a language model (extraction.py).
@@ -10,24 +10,29 @@ Does not: decide which names mean one entity (disambiguation.py), or ask a langu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations, groupby
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from graphrag import nlp_parsing, tables
+from graphrag import tables
 from graphrag.errors import ModelError
 from graphrag.ids import row_id
-from graphrag.index.nlp_fields import FieldRelation, field_relations, row_relations
-from graphrag.index.nlp_names import Lexicon, Name, find_names, find_words
-from graphrag.index.nlp_patterns import find_pattern_relations
-from graphrag.index.nlp_predicates import Relation
-from graphrag.index.nlp_references import Place, Reading, read_places, resolve
-from graphrag.index.nlp_relations import find_relations
-from graphrag.index.nlp_sentences import Sentence, cut_sentences
 from graphrag.memo import Memo
-from graphrag.nlp_parsing import Parse
+from graphrag.nlp import parsing
+from graphrag.nlp.corpus import Lexicon
+from graphrag.nlp.fields import FieldRelation, field_relations, row_relations
+from graphrag.nlp.lexicon import TECHNOLOGY_PREDICATES
+from graphrag.nlp.names import count_names, count_words, find_names
+from graphrag.nlp.parsing import Parse
+from graphrag.nlp.patterns import find_pattern_relations
+from graphrag.nlp.predicates import Relation
+from graphrag.nlp.references import Place, Reading, read_places, resolve
+from graphrag.nlp.relations import find_relations
+from graphrag.nlp.sentences import Sentence, cut_sentences
+from graphrag.nlp.types import find_definitions
+from graphrag.nlp.words import Name, find_words
 
 # A sentence with more names than this is a list; its pairs say nothing.
 MAX_COOCCURRING = 8
@@ -42,7 +47,7 @@ class Extraction(NamedTuple):
 
 def missing_parts() -> str:
     """What the full extraction lacks and how to get it; empty when all is there."""
-    return nlp_parsing.missing_parts()
+    return parsing.missing_parts()
 
 
 def extract_mentions(
@@ -69,11 +74,16 @@ def extract_mentions(
     titles = dict(documents.select("id", "title").iter_rows())
     for document_id, its_readings in groupby(readings, key=lambda reading: reading.sentence.document_id):
         rows.append_document(list(its_readings), titles[document_id])
+    rows.type_technologies()
     return Extraction(
-        tables.ENTITY_MENTIONS.from_rows(sorted(rows.mentions.values(), key=_row_order)),
-        tables.RELATIONSHIP_MENTIONS.from_rows(sorted(rows.relations.values(), key=_row_order)),
+        _as_frame(tables.ENTITY_MENTIONS, rows.mentions.values()),
+        _as_frame(tables.RELATIONSHIP_MENTIONS, rows.relations.values()),
         tables.FAILURES.empty(),
     )
+
+
+def _as_frame(table: tables.Table, rows: Iterable[dict[str, Any]]) -> pl.DataFrame:
+    return table.conform(pl.DataFrame(sorted(rows, key=_row_order), schema=table.schema, orient="row"))
 
 
 def _row_order(row: dict[str, Any]) -> tuple[str, int, int, str]:
@@ -93,7 +103,7 @@ def _parse(
     if model == "lite" or (model == "auto" and missing_parts()):
         return parses
     wanted = [i for i, s in enumerate(sentences) if s.is_english and _is_running_text(s)]
-    found = nlp_parsing.parse_sentences(
+    found = parsing.parse_sentences(
         [sentences[i].clean.text for i in wanted], processes=processes, memo=memo, advance=advance
     )
     for i, parse in zip(wanted, found, strict=True):
@@ -109,13 +119,14 @@ def _read(
     sentences: Sequence[Sentence], parses: Sequence[Parse | None], known_names: Mapping[str, str]
 ) -> list[Reading]:
     """Two passes over the corpus: how it writes its words, then the names and relations of each sentence."""
-    words = [find_words(s.clean.text, parse) for s, parse in zip(sentences, parses, strict=True)]
+    words = [find_words(s.clean.text, parse, s.clean.opens) for s, parse in zip(sentences, parses, strict=True)]
     lexicon = Lexicon()
     running = [i for i, s in enumerate(sentences) if _is_running_text(s)]
     for i in running:
-        lexicon.count_words(sentences[i].clean, words[i], parses[i])
+        count_words(lexicon, sentences[i].clean, words[i], parses[i])
     for i in running:
-        lexicon.count_names(sentences[i].clean, words[i])
+        count_names(lexicon, sentences[i].clean, words[i])
+    lexicon.headings.update(s.clean.text.casefold() for s in sentences if s.kind == "heading")
     lexicon.declare(known_names)
     readings = []
     for sentence, parse, its_words in zip(sentences, parses, words, strict=True):
@@ -123,7 +134,7 @@ def _read(
         names = [name for name in names if sentence.locate(name.start, name.end)]
         text = sentence.clean.text
         relations = find_relations(text, parse, names) if parse else find_pattern_relations(text, names)
-        readings.append(Reading(sentence, parse, names, relations))
+        readings.append(Reading(sentence, parse, names, relations, find_definitions(text, parse, names)))
     return readings
 
 
@@ -147,9 +158,12 @@ class Rows:
                 self._append_sentence(reading, place)
                 cells[reading.sentence.column] = reading
             if kind == "cell" and place is not None:
-                if block != last_row + 1:
+                if block > last_row + 2:  # the rule under the header is a block without words
                     header = {column: cell.sentence.clean.text for column, cell in cells.items()}
                 for cell, found in row_relations(cells, header, place):
+                    for name in cells[0].names[:1]:  # the subject, where the relation shows it to be a name
+                        if cells[0].surface(name) == found.subject:
+                            self._append_name(cells[0], name)
                     self._append_field(cell, found)
                 last_row = block
 
@@ -205,6 +219,15 @@ class Rows:
             if frozenset((a, b)) not in typed and a.casefold() != b.casefold():
                 self._append_row(_relation_row(reading, (a, CO_OCCURS, b), [a, "", b], "cooccurrence"))
 
+    def type_technologies(self) -> None:
+        """A name of unknown type that other things run on or are written in is a technology."""
+        built_on = {
+            row["object"].casefold() for row in self.relations.values() if row["predicate"] in TECHNOLOGY_PREDICATES
+        }
+        for row in self.mentions.values():
+            if row["type"] == "unknown" and row["surface"].casefold() in built_on:
+                row["type"] = "technology"
+
     def _append_row(self, row: dict[str, Any]) -> None:
         self.relations.setdefault(row["id"], row)
 
@@ -216,18 +239,22 @@ def _mention_row(reading: Reading, name: Name) -> dict[str, Any] | None:
         return None
     surface = reading.surface(name)
     relative = str(span[0] - sentence.unit_start), str(span[1] - sentence.unit_start)
+    definition = reading.definitions.get(name)
+    kind = definition.type if definition and definition.type and name.kind != "known" else name.type
     method = {"known": "declared", "ner": "spacy"}.get(name.kind, "rule" if reading.parse else "lite")
     return {
         "id": row_id("entity_mention", sentence.text_unit_id, *relative, surface),
-        "entity_id": None, "text_unit_id": sentence.text_unit_id, "document_id": sentence.document_id, "surface": surface,
-        "type": name.type, "description": name.description, "start_char": span[0], "end_char": span[1], "method": method,
+        "entity_id": None, "text_unit_id": sentence.text_unit_id, "document_id": sentence.document_id,
+        "surface": surface,
+        "type": kind, "description": definition.text if definition else "",
+        "start_char": span[0], "end_char": span[1], "method": method,
     }  # fmt: skip
 
 
 def _relation_row(
     reading: Reading, triple: tuple[str, str, str], written: Sequence[str], origin: str
 ) -> dict[str, Any]:
-    """A row with the sentence (or table row) as its place; `written` is subject, predicate, object as they stand there."""
+    """A row whose place is the sentence or table row; `written` is subject, predicate, object as they stand there."""
     sentence = reading.sentence
     start, end = sentence.row
     relative = str(start - sentence.unit_start), str(end - sentence.unit_start)

@@ -22,7 +22,7 @@ import regex
 
 from graphrag import blocks, ids, tables
 from graphrag.blocks import Block
-from graphrag.front_matter import find_body
+from graphrag.reading.front_matter import find_body
 from graphrag.sentences import sentence_spans
 from graphrag.tokens import TokenCounter
 
@@ -113,12 +113,15 @@ def _sections(found: list[Block]) -> Iterator[tuple[tuple[str, ...], list[Block]
     """Each heading with the blocks below it, and its path. Headings without any text below go with the next section."""
     open_headings: list[Block] = []
     section: list[Block] = []
+    has_text = False
     for block in found:
         if block.kind == blocks.HEADING:
-            if any(b.kind != blocks.HEADING for b in section):
+            if has_text:
                 yield tuple(heading.title for heading in open_headings if heading.title), section
-                section = []
+                section, has_text = [], False
             open_headings = [heading for heading in open_headings if heading.level < block.level] + [block]
+        else:
+            has_text = True
         section.append(block)
     if section:
         yield tuple(heading.title for heading in open_headings if heading.title), section
@@ -186,7 +189,7 @@ def _parts(
                     continue
             # Headings at the end of a part belong to what follows.
             carried: list[Piece] = []
-            while len(current) > 1 and current[-1].kind == blocks.HEADING:
+            while current[-1].kind == blocks.HEADING and not headings_only:
                 carried.insert(0, current.pop())
             yield Part(repeated, current[0].start, current[-1].end, sum(p.n_tokens for p in current), path)
             repeated, n_repeated = _overlap(text, current, overlap, max_tokens - piece.n_tokens, count)

@@ -13,8 +13,9 @@ from graphrag.context import TokenCounter, pack
 from graphrag.search.answer import NOTHING, Answer, Usage, compose_answer
 from graphrag.search.extract import choose_quotes
 from graphrag.search.ranking import is_relevant, prepare_question, rank_rows
-from graphrag.search.rows import load_passages
+from graphrag.search.rows import list_text_units, load_passages
 from graphrag.search.sections import check_budget, list_sources, source_section
+from graphrag.search.seeds import find_named_documents, nearest_names
 from graphrag.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -41,18 +42,24 @@ def search_basic(
     check_budget(budget_tokens)
     began = time.perf_counter()
     asked, notices = prepare_question(index, question, model=model)
-    hits = {hit.owner_id: hit for hit in rank_rows(index, asked, "text_units", top=max(top, MAX_PASSAGES))}
+    in_named = list_text_units(index, find_named_documents(index, asked.text))
+    ranked = rank_rows(index, asked, "text_units", top=max(top, MAX_PASSAGES), first=in_named)
+    hits = {hit.owner_id: hit for hit in ranked}
     scores = {owner_id: hit.score for owner_id, hit in hits.items()}
     passages = load_passages(index, list(hits))
     answer = Answer(
         "basic", question, NOTHING, False, sources=list_sources(passages, scores, top=top), notices=tuple(notices)
     )
-    relevant = [p for p in passages[:MAX_QUOTED_PASSAGES] if is_relevant(asked, hits[p.id].cosine, p.text)]
+    relevant = [
+        p for p in passages[:MAX_QUOTED_PASSAGES] if p.id in in_named or is_relevant(asked, hits[p.id].cosine, p.text)
+    ]
     if relevant:
         packed = pack([source_section(passages)], budget=budget_tokens, count=count)
         shown = [p for p in relevant if p.human_readable_id in packed.ids["Sources"]]
-        quotes = choose_quotes(asked, shown, scores, limit=MAX_QUOTES)
+        quotes = choose_quotes(asked, shown, scores, limit=MAX_QUOTES, in_named=in_named)
         lines, citations = [quote.render() for quote in quotes], [quote.to_citation() for quote in quotes]
         answer = compose_answer(answer, lines, citations, packed=packed)
+    elif near := nearest_names(index, asked.text):
+        answer = replace(answer, notices=(*answer.notices, near))
     seconds = round(time.perf_counter() - began, 3)
     return replace(answer, usage=Usage(context_tokens=answer.usage.context_tokens, seconds=seconds))

@@ -22,22 +22,28 @@ if TYPE_CHECKING:
 MAX_HOPS = 4
 MAX_DEPENDENTS = 25
 
+# "What breaks if X goes down?", "Which services are affected when X fails?", "What depends on X?", "impact of losing
+# X"; not "How long was the outage of X?" or "What does X depend on?".
 _ASKS = re.compile(
-    r"\b(?:breaks?|broken|goes? down|(?:is|are) down|fails?|dies?|outage|impact\w*|affect\w*|blast radius|depends? on|"
-    r"dependents?|rel(?:y|ies) on)\b",
+    r"\b(?:what|which|who)\b.{0,80}\b(?:breaks?|fails?|stops?|dies?|goes down|affected|impacted|at risk|lost)\b.{0,80}"
+    r"\b(?:if|when|without|by|of)\b"
+    r"|\b(?:what|which|who)\b.{0,80}\b(?:depends?|rel(?:y|ies)|builds?) on\b"
+    r"|\b(?:impact|effects?|blast radius|consequences?) of\b.{0,40}\b(?:losing|loss|failure|outage)\b",
     re.IGNORECASE,
 )
-_ASKS_FORWARD = re.compile(r"\bdo(?:es)?\b.{1,80}\b(?:depend|rely)\b", re.IGNORECASE)
+_ASKS_FORWARD = re.compile(r"\b(?:do(?:es)?|did|can)\b.{1,80}\b(?:depend|rely|build|break|fail)\b", re.IGNORECASE)
 # First words of predicates that say: without the object, the subject does not work. By stem; the second list only with
 # a preposition, as "Ana writes the Auth Service" is no need, "Billing writes to the Ledger" is.
-_NEED_WORDS = "depend rely need require use call query consume"
+_NEED_WORDS_OF_ANYONE = "depend rely need require"
+_NEED_WORDS = "use call query consume"
 _NEED_WORDS_WITH_PREPOSITION = """
     run host back build base store keep read write fetch connect authorise authenticate validate resolve subscribe
     charge send power serve post publish
 """
+_NEEDS_OF_ANYONE = frozenset(map(stem_term, _NEED_WORDS_OF_ANYONE.split()))
 _NEEDS = frozenset(map(stem_term, _NEED_WORDS.split()))
 _NEEDS_WITH_PREPOSITION = frozenset(map(stem_term, _NEED_WORDS_WITH_PREPOSITION.split()))
-# What people do with a thing is not what the thing is needed for.
+# What people do with a thing is not what it is needed for; but a type may be a guess, and who depends on it says so.
 _ACTORS = ("person", "team", "organization", "company")
 
 
@@ -47,22 +53,22 @@ def asks_for_dependents(question: str) -> bool:
 
 
 def find_dependents(index: Index, entity_ids: Sequence[str]) -> list[str]:
-    """Ids of the relationships that lead to the entities, nearest first, then by weight; one a pair; no walk past hubs."""
+    """Ids of the relationships that lead to the entities, nearest first, then by weight; one a pair; hubs end it."""
     found: dict[str, None] = {}
     pairs: set[tuple[str, str]] = set()
     seen = set(entity_ids)
     frontier = list(entity_ids)
     for _ in range(MAX_HOPS):
         rows = index.frame(
-            "select r.id, r.source_id, r.target_id, r.predicate, e.is_hub from relationships r "
-            "join entities e on e.id = r.source_id and e.type not in (select unnest($actors::varchar[])) "
-            "where r.origin <> 'cooccurrence' and r.target_id in (select unnest($targets::varchar[])) "
+            "select r.id, r.source_id, r.target_id, r.predicate, e.type, e.is_hub from relationships r "
+            "join entities e on e.id = r.source_id "
+            "where r.origin <> 'cooccurrence' and r.target_id in (select unnest(?::varchar[])) "
             "order by r.weight desc, r.source, r.predicate, r.id",
-            {"actors": list(_ACTORS), "targets": frontier},
+            (frontier,),
         ).rows()
         frontier = []
-        for relationship_id, source_id, target_id, predicate, is_hub in rows:
-            if not _is_need(predicate) or (source_id, target_id) in pairs:
+        for relationship_id, source_id, target_id, predicate, source_type, is_hub in rows:
+            if not _is_need(predicate, source_type) or (source_id, target_id) in pairs:
                 continue
             pairs.add((source_id, target_id))
             found[relationship_id] = None
@@ -74,7 +80,9 @@ def find_dependents(index: Index, entity_ids: Sequence[str]) -> list[str]:
     return list(found)[:MAX_DEPENDENTS]
 
 
-def _is_need(predicate: str) -> bool:
+def _is_need(predicate: str, source_type: str) -> bool:
     first, *rest = predicate.split("_")
     stem = stem_term(next(iter(split_search_terms(first)), ""))
-    return stem in _NEEDS or (bool(rest) and stem in _NEEDS_WITH_PREPOSITION)
+    if stem in _NEEDS_OF_ANYONE:
+        return True
+    return source_type not in _ACTORS and (stem in _NEEDS or (bool(rest) and stem in _NEEDS_WITH_PREPOSITION))

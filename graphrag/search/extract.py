@@ -10,7 +10,7 @@ Does not: find passages (ranking.py, local_search.py) or say whether there is an
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from graphrag.digest import is_near_duplicate, rate_readability, show_quote, trim_span
@@ -20,13 +20,15 @@ from graphrag.search.rows import Fact, Passage
 from graphrag.sentences import sentence_spans
 from graphrag.tokens import split_search_terms
 
-MAX_EMBEDDED = 16
+MAX_EMBEDDED = 12
 MAX_QUOTE_CHARACTERS = 600
 # A sentence is quoted when it weighs this share of the best one's weight.
 RELATIVE_FLOOR = 0.5
 # Reading alone counts less here than in a report: the answer may stand in a row of a table.
 LEAST_READABLE = 0.4
 NEARNESS_WEIGHT = 0.4
+# Share of a sentence's weight that goes by the terms in it and its headings together.
+HEADING_SHARE, NAMED_HEADING_SHARE = 0.25, 0.6
 # A lone short quote is shown with the sentence after it, which often says what to do.
 FEW_QUOTES = 2
 
@@ -52,28 +54,45 @@ class Quote(NamedTuple):
 
 
 def choose_quotes(
-    question: Question, passages: Sequence[Passage], scores: Mapping[str, float], *, limit: int
+    question: Question,
+    passages: Sequence[Passage],
+    scores: Mapping[str, float],
+    *,
+    limit: int,
+    in_named: Collection[str] = (),
 ) -> list[Quote]:
-    """Up to `limit` sentences, best first; `scores` says how well each passage matches, by id."""
+    """Up to `limit` sentences, best first; `scores` says how well each passage matches, by id; `in_named` are the
+    passages of documents that the question names: their sentences are about it without saying so."""
     best = max((scores.get(passage.id, 0.0) for passage in passages), default=0.0) or 1.0
     quotes = []
     for passage in passages:
         share = 0.5 + 0.5 * scores.get(passage.id, 0.0) / best
+        by_headings = NAMED_HEADING_SHARE if passage.id in in_named else HEADING_SHARE
         for start, end in sentence_spans(passage.text):
             if not passage.text.startswith(("#", "```", "~~~"), start):
-                quotes += _weigh_sentence(question, passage, start, end, share)
+                quotes += _weigh_sentence(question, passage, (start, end), share=share, by_headings=by_headings)
     quotes.sort(key=lambda quote: -quote.weight)
     quotes = _drop_repeats(_weigh_meaning(question, quotes[:MAX_EMBEDDED]), limit=limit)
     return [_with_next_sentence(quote) for quote in quotes] if len(quotes) <= FEW_QUOTES else quotes
 
 
-def _weigh_sentence(question: Question, passage: Passage, start: int, end: int, share: float) -> list[Quote]:
-    start, end = trim_span(passage.text, start, end)
+def _weigh_sentence(
+    question: Question, passage: Passage, span: tuple[int, int], *, share: float, by_headings: float
+) -> list[Quote]:
+    start, end = trim_span(passage.text, *span)
     text = passage.text[start:end]
     if start == end or len(text) > MAX_QUOTE_CHARACTERS or not any(character.isalpha() for character in text):
         return []
-    weight = _readability(text) * share * (0.1 + question.coverage(text))
+    under = question.coverage(f"{_headings(passage)}\n{text}")
+    said = (1 - by_headings) * question.coverage(text) + by_headings * under
+    weight = _readability(text) * share * (0.1 + said)
     return [Quote(text, passage, passage.start + start, passage.start + end, weight)]
+
+
+def _headings(passage: Passage) -> str:
+    """What a sentence stands under: it often holds the name that the sentence does not repeat."""
+    title, path = passage.title, passage.heading_path
+    return " > ".join([*([] if path and path[0].startswith(title) else [title]), *path])
 
 
 def _readability(text: str) -> float:

@@ -15,9 +15,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphrag.context import TokenCounter, pack
-from graphrag.digest import is_near_duplicate, rate_readability, show_quote
 from graphrag.errors import SearchError, UsageError
-from graphrag.search.answer import EXTRACTIVE_LABEL, NOTHING, Answer, Citation, Usage, cite, compose_answer
+from graphrag.search.answer import EXTRACTIVE_LABEL, NOTHING, Answer, Usage, compose_answer
 from graphrag.search.ranking import (
     RRF_CONSTANT,
     Question,
@@ -26,16 +25,23 @@ from graphrag.search.ranking import (
     rank_rows,
     stem_term,
 )
+from graphrag.search.report_digest import (
+    MAX_REPORTS,
+    Quote,
+    digest_reports,
+    find_documents_of_kind,
+    render_digest,
+    resolve_digest,
+)
 from graphrag.search.rows import Report, load_passages, load_reports
-from graphrag.search.sections import check_budget, list_reports, list_sources, report_section
+from graphrag.search.sections import check_budget, list_reports, list_sources, report_section, source_section
 from graphrag.tokens import count_tokens, split_search_terms
 
 if TYPE_CHECKING:
     from graphrag.store import Index
 
-MAX_REPORTS, MAX_QUOTES_A_REPORT, MAX_EMBEDDED = 5, 2, 24
-RELATIVE_FLOOR = 0.4  # of the best quote's weight
 MAX_RANKED, MAX_PASSAGES, MAX_READ_PASSAGES = 10_000, 200, 30
+SOURCES_SHARE = 0.3
 UNCONNECTED = "Unconnected entities"
 # Words of questions about the whole corpus: they say what kind of answer is wanted, not what it is about.
 THEME_WORDS = frozenset(
@@ -44,16 +50,6 @@ THEME_WORDS = frozenset(
         "repeated summary summarise summarize theme themes topic topics important biggest single lesson lessons"
     )
 )
-
-
-class Quote(NamedTuple):
-    """A sentence that a report quotes, with the ids it is cited by."""
-
-    text: str
-    document: str
-    start: int
-    end: int
-    refs: dict[str, list[int]]
 
 
 class Community(NamedTuple):
@@ -100,16 +96,20 @@ def search_global(
         notices=tuple(notices),
     )
     if reports:
-        packed = pack([report_section(reports, full=True)], budget=budget_tokens, count=count)
-        shown = [report for report in reports if report.human_readable_id in packed.ids["Reports"]]
-        passages = load_passages(index, _cited_units(shown))
+        quotes = digest_reports(index, about, reports, kind=find_documents_of_kind(index, about))
+        cited = _cited_units(quotes)
+        units = list(dict.fromkeys([*cited, *_quoted_units(reports)]))[: max(top, MAX_PASSAGES)]
+        passages = load_passages(index, units)
         ranked = {passage.id: 1 / rank for rank, passage in enumerate(passages, start=1)}
         answer = replace(answer, sources=list_sources(passages, ranked, top=top))
-        if quotes := _choose_quotes(about, shown[:MAX_REPORTS], kind=find_documents_of_kind(index, about)):
-            quoted = [report for report in shown if report.id in quotes]
-            packed = replace(packed, ids=_with_ids_inside(packed.ids, shown))
+        shown = source_section(passages[: len(cited)], share=SOURCES_SHARE)
+        sections = [report_section(reports, full=True, share=1 - SOURCES_SHARE), shown]
+        packed = pack(sections, budget=budget_tokens, count=count)
+        packed = replace(packed, ids=_with_ids_inside(packed.ids, reports))
+        by_id = {report.id: report for report in reports}
+        lines, citations = render_digest(by_id, quotes), resolve_digest(index, by_id, quotes)
+        if lines:
             label = _label(len(reports), len(selected), level)
-            lines, citations = _render(quoted, quotes), _resolve(index, quoted, quotes)
             answer = compose_answer(answer, lines, citations, packed=packed, label=label)
     seconds = round(time.perf_counter() - began, 3)
     return replace(answer, usage=Usage(context_tokens=answer.usage.context_tokens, seconds=seconds))
@@ -173,7 +173,7 @@ def _rank_reports(index: Index, question: Question, selected: Sequence[str]) -> 
     units = {hit.owner_id: hit for hit in rank_rows(index, question, "text_units", top=MAX_PASSAGES)}
     texts = {p.id: p.text for p in load_passages(index, list(units)[:MAX_READ_PASSAGES])}
     relevant_units = {unit for unit, text in texts.items() if is_relevant(question, units[unit].cosine, text)}
-    kind = find_documents_of_kind(index, question)
+    kind = find_documents_of_kind(index, question).documents
     scored = []
     for report in reports:
         cited = {row["id"] for row in report.citations if row["kind"] == "text_units"}
@@ -189,73 +189,12 @@ def _rank_reports(index: Index, question: Question, selected: Sequence[str]) -> 
     return [report for *_, report in sorted(scored, key=lambda row: row[:3])]
 
 
-def find_documents_of_kind(index: Index, question: Question) -> set[str]:
-    """Ids of the documents whose folder or declared type is a word of the question: incidents/, `type: incident`.
-
-    A kind that more than half of the documents have says nothing.
-    """
-    rows = index.frame(
-        "select id, path, coalesce(json_extract_string(try_cast(metadata as json), '$.type'), '') from documents"
-    ).rows()
-    stems = set(question.idf)
-    found = {
-        document
-        for document, path, kind in rows
-        if stems & {stem_term(term) for part in (*path.split("/")[:-1], kind) for term in split_search_terms(part)}
-    }
-    return found if len(found) <= len(rows) / 2 else set()
-
-
-def _quotes_of(report: Report) -> list[Quote]:
-    """The report's quotes, each once with all its ids, in the report's order."""
-    found: dict[tuple[str, int, int], Quote] = {}
-    for row in report.citations:
-        place = (row["document_id"], row["start"], row["end"])
-        quote = found.setdefault(place, Quote(row["quote"], *place, refs={}))
-        quote.refs.setdefault(row["ref"].partition(" (")[0], []).append(row["human_readable_id"])
-    return list(found.values())
-
-
-def _choose_quotes(question: Question, reports: Sequence[Report], *, kind: Collection[str]) -> dict[str, list[Quote]]:
-    """Up to two quotes a report, by report id: those nearest the question, none said twice in the answer; from
-    documents of the kind asked for, where a report quotes any."""
-    weighed: list[tuple[float, str, Quote]] = []
-    for report in reports:
-        for position, quote in enumerate(_quotes_of(report)):
-            base = 0.1 if question.terms else 0.5
-            said = base + question.coverage(quote.text) + (0.5 if quote.document in kind else 0.0)
-            weight = rate_readability(quote.text) * said / (1 + 0.05 * position)
-            weighed.append((weight, report.id, quote))
-    weighed.sort(key=lambda row: -row[0])
-    weighed = _add_meaning(question, weighed[:MAX_EMBEDDED]) + weighed[MAX_EMBEDDED:]
-    chosen: dict[str, list[Quote]] = {}
-    words: list[set[str]] = []
-    for weight, report_id, quote in weighed:
-        if weight < RELATIVE_FLOOR * weighed[0][0]:
-            break
-        terms = set(split_search_terms(quote.text))
-        if len(chosen.get(report_id, ())) < MAX_QUOTES_A_REPORT and not any(is_near_duplicate(terms, w) for w in words):
-            chosen.setdefault(report_id, []).append(quote)
-            words.append(terms)
-    return chosen
-
-
-def _add_meaning(question: Question, weighed: list[tuple[float, str, Quote]]) -> list[tuple[float, str, Quote]]:
-    if question.embedder is None or question.vector is None or not weighed:
-        return weighed
-    cosines = question.embedder.embed([quote.text for _, _, quote in weighed]) @ question.vector
-    rows = [
-        (round(weight + 0.4 * question.nearness(float(cosine)) * rate_readability(quote.text), 6), report_id, quote)
-        for (weight, report_id, quote), cosine in zip(weighed, cosines, strict=True)
-    ]
-    return sorted(rows, key=lambda row: -row[0])
-
-
 def _with_ids_inside(ids: Mapping[str, Sequence[int]], reports: Sequence[Report]) -> dict[str, list[int]]:
-    """Ids of the context: its reports, and the rows that the reports' own text cites."""
+    """Ids of the context: its rows, and the rows that the text of its reports cites."""
     known = {dataset: list(numbers) for dataset, numbers in ids.items()}
+    inside = set(ids.get("Reports", ()))
     for report in reports:
-        for row in report.citations:
+        for row in report.citations if report.human_readable_id in inside else ():
             known.setdefault(row["ref"].partition(" (")[0], []).append(row["human_readable_id"])
     return known
 
@@ -266,36 +205,11 @@ def _label(n_relevant: int, n_selected: int, level: int) -> str:
     return f"{EXTRACTIVE_LABEL.rstrip(':')}; {scope}:"
 
 
-def _render(reports: Sequence[Report], quotes: Mapping[str, Sequence[Quote]]) -> list[str]:
-    lines = []
-    for report in reports:
-        lines.append(f"{report.title} {cite(Reports=[report.human_readable_id])}")
-        for quote in quotes[report.id]:
-            refs = {dataset: sorted(set(numbers))[:5] for dataset, numbers in quote.refs.items()}
-            lines.append(f"- {show_quote(quote.text)} {cite(**refs)}")
-    return lines
+def _cited_units(quotes: Mapping[str, Sequence[Quote]]) -> list[str]:
+    refs = [ref for shown in quotes.values() for quote in shown for ref in quote.refs]
+    return list(dict.fromkeys(row_id for dataset, _, row_id in refs if dataset == "Sources"))
 
 
-def _cited_units(reports: Sequence[Report]) -> list[str]:
+def _quoted_units(reports: Sequence[Report]) -> list[str]:
     units = [row["id"] for report in reports for row in report.citations if row["kind"] == "text_units"]
     return list(dict.fromkeys(units))
-
-
-def _resolve(index: Index, reports: Sequence[Report], quotes: Mapping[str, Sequence[Quote]]) -> list[Citation]:
-    """A citation for each id in the answer: the report's stand for the quotes shown under it."""
-    documents = sorted({quote.document for shown in quotes.values() for quote in shown})
-    paths = dict(
-        index.frame("select id, path from documents where id in (select unnest(?::varchar[]))", (documents,)).rows()
-    )
-    citations = []
-    for report in reports:
-        for quote in quotes[report.id]:
-            place = (quote.document, paths.get(quote.document, ""), quote.start, quote.end, quote.text)
-            number = report.human_readable_id
-            citations.append(Citation(f"Reports ({number})", "community_reports", report.id, number, *place))
-            citations += [
-                Citation(row["ref"], row["kind"], row["id"], row["human_readable_id"], *place)
-                for row in report.citations
-                if (row["document_id"], row["start"], row["end"]) == (quote.document, quote.start, quote.end)
-            ]
-    return citations

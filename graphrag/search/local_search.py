@@ -12,6 +12,7 @@ vectors. Does not: ask a model, or answer with paths (impact, path).
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +32,7 @@ from graphrag.search.ranking import (
     prepare_question,
     rank_rows,
 )
-from graphrag.search.rows import Fact, Passage, Report, load_facts, load_passages, load_reports
+from graphrag.search.rows import Fact, Passage, Report, list_text_units, load_facts, load_passages, load_reports
 from graphrag.search.sections import (
     check_budget,
     entity_section,
@@ -42,7 +43,7 @@ from graphrag.search.sections import (
     report_section,
     source_section,
 )
-from graphrag.search.seeds import NamedEntity, find_named_entities
+from graphrag.search.seeds import NamedEntity, find_named_documents, find_named_entities, nearest_names
 from graphrag.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -50,18 +51,23 @@ if TYPE_CHECKING:
 
 MAX_PASSAGES, MAX_FACTS, MAX_ENTITIES, MAX_REPORTS = 20, 30, 10, 3
 N_FACT_SEEDS, N_PASSAGE_SEEDS = 5, 20
-MAX_QUOTED_PASSAGES, MAX_QUOTES, MAX_FACT_LINES, MAX_LEADING_LINES = 8, 5, 6, 20
+MAX_QUOTED_PASSAGES, MAX_QUOTES, MAX_FACT_LINES, MAX_LEADING_LINES, MAX_UNASKED_LINES = 8, 5, 6, 20, 2
+LEAST_SAID = 0.3
 # A name in the question says more than a fact that is like it: HippoRAG 2 has facts only.
 NAME_WEIGHT, FACT_WEIGHT = 2.0, 1.0
+# "What does X depend on?" is about relationships that start at X.
+_ASKS_OF_SUBJECT = re.compile(r"\b(?:do|does|did)\b", re.IGNORECASE)
 SHARES = {"Entities": 0.1, "Relationships": 0.3, "Sources": 0.5, "Reports": 0.1}
 
 
 @dataclass(frozen=True)
 class Found:
     """What the graph and the lists gave, best first; `likeness` is cosines of passages and facts by id, `leading` are
-    the facts that lead to the named entities, when the question asks what needs them."""
+    the facts that lead to the named entities, when the question asks what needs them; `in_named` the text units of
+    the documents it names."""
 
     named: list[NamedEntity]
+    in_named: list[str]
     passages: list[Passage]
     scores: dict[str, float]
     facts: list[Fact]
@@ -99,10 +105,13 @@ def search_local(
     if relevant or facts:
         packed = pack(_sections(found), budget=budget_tokens, count=count)
         shown = [p for p in relevant if p.human_readable_id in packed.ids.get("Sources", ())]
-        quotes = choose_quotes(asked, shown, found.scores, limit=MAX_QUOTES)
+        limit = 0 if found.leading else MAX_QUOTES
+        quotes = choose_quotes(asked, shown, found.scores, limit=limit, in_named=found.in_named) if limit else []
         facts = [f for f in facts if f.human_readable_id in packed.ids.get("Relationships", ())]
         citations = [*(quote.to_citation() for quote in quotes), *(fact.to_citation() for fact in facts)]
         answer = compose_answer(answer, _render(quotes, facts, leads=bool(found.leading)), citations, packed=packed)
+    elif near := nearest_names(index, asked.text):
+        answer = replace(answer, notices=(*answer.notices, near))
     seconds = round(time.perf_counter() - began, 3)
     return replace(answer, usage=Usage(context_tokens=answer.usage.context_tokens, seconds=seconds))
 
@@ -111,7 +120,9 @@ def _find(index: Index, asked: Question, named: Sequence[NamedEntity], *, top: i
     n_passages = max(top, MAX_PASSAGES)
     like_passages = measure_likeness(index, asked, "text_units")
     like_facts = measure_likeness(index, asked, "relationships")
-    hits = {hit.owner_id: hit for hit in rank_rows(index, asked, "text_units", top=n_passages, likeness=like_passages)}
+    in_named = list_text_units(index, find_named_documents(index, asked.text))
+    ranked = rank_rows(index, asked, "text_units", top=n_passages, likeness=like_passages, first=in_named)
+    hits = {hit.owner_id: hit for hit in ranked}
     fact_hits = {h.owner_id: h for h in rank_rows(index, asked, "relationships", top=MAX_FACTS, likeness=like_facts)}
     seed_facts = [fact for fact in load_facts(index, list(fact_hits)) if fact.origin != "cooccurrence"]
     names = [entity.entity_id for entity in named]
@@ -126,7 +137,8 @@ def _find(index: Index, asked: Question, named: Sequence[NamedEntity], *, top: i
     leading = load_facts(index, find_dependents(index, names)) if names and asks_for_dependents(asked.text) else []
     entities = _list_entities(index, named, ranks)
     reports = _find_reports(index, [entity["id"] for entity in entities], ranks)
-    return Found(list(named), load_passages(index, list(scores)), scores, facts, leading, likeness, entities, reports)
+    passages = load_passages(index, list(scores))
+    return Found(list(named), in_named, passages, scores, facts, leading, likeness, entities, reports)
 
 
 def _weigh_seeds(named: Sequence[NamedEntity], facts: Sequence[Fact], fact_hits: Mapping[str, Hit]) -> dict[str, float]:
@@ -176,8 +188,11 @@ def _sort_facts(
 ) -> list[Fact]:
     """Facts by what they say: terms of the question they hold, nearness to it, ends it names; ties by weight, names."""
 
+    is_about_subject = bool(_ASKS_OF_SUBJECT.search(asked.text))
+
     def weight(fact: Fact) -> float:
         said = asked.coverage(say_fact(fact)) + 0.4 * asked.nearness(likeness.get(fact.id, 0.0))
+        said += 0.3 * (is_about_subject and fact.source_id in names)
         return round(said + 0.3 * len(set(names) & {fact.source_id, fact.target_id}), 6)
 
     return sorted(facts, key=lambda f: (-weight(f), -f.weight, f.source, f.predicate, f.target))
@@ -215,26 +230,30 @@ def _find_reports(index: Index, entity_ids: Sequence[str], ranks: Ranks) -> list
 
 
 def _choose_relevant(asked: Question, found: Found) -> tuple[list[Passage], list[Fact]]:
-    """Passages that have to do with the question, and the facts to show: those that lead to what it names, else those
-    that say about what it names, or without a name, nearly what it says. Both may be empty."""
+    """Passages that have to do with the question, and the facts to show: those that lead to what it names; else those
+    about what it names that say what it asks, and two about each name of which nothing is said; else those that say
+    what it asks. Both may be empty."""
     names = {entity.entity_id for entity in found.named}
     passages = [
         passage
         for passage in found.passages[:MAX_QUOTED_PASSAGES]
-        if is_relevant(asked, found.likeness.get(passage.id, 0.0), passage.text)
+        if passage.id in found.in_named or is_relevant(asked, found.likeness.get(passage.id, 0.0), passage.text)
     ]
     if found.leading:
         return passages, found.leading[:MAX_LEADING_LINES]
     about = [fact for fact in found.facts if names & {fact.source_id, fact.target_id}]
     said = [fact for fact in found.facts if _says_it(asked, fact, found.likeness.get(fact.id, 0.0))]
-    facts = [fact for fact in about if fact in said] or about or said
-    return passages, facts[:MAX_FACT_LINES]
+    both = [fact for fact in about if fact in said][:MAX_FACT_LINES]
+    untold = names - {end for fact in both for end in (fact.source_id, fact.target_id)}
+    for name in sorted(untold):
+        both += [f for f in about if name in (f.source_id, f.target_id) and f not in both][:MAX_UNASKED_LINES]
+    return passages, both or said[:MAX_FACT_LINES]
 
 
 def _says_it(asked: Question, fact: Fact, cosine: float) -> bool:
-    """A fact is a few words: alike and not one of them shared is chance ("Who won ...?", "X leads Y")."""
+    """A fact is a few words: alike, and hardly one of them shared, is chance ("Who won ...?", "X leads Y")."""
     said = say_fact(fact)
-    return asked.coverage(said) > 0 and is_relevant(asked, cosine, said)
+    return asked.coverage(said) >= LEAST_SAID and is_relevant(asked, cosine, said)
 
 
 def _sections(found: Found) -> list[Any]:
@@ -247,9 +266,8 @@ def _sections(found: Found) -> list[Any]:
 
 
 def _render(quotes: Sequence[Quote], facts: Sequence[Fact], *, leads: bool) -> list[str]:
-    """Sentences, then relationships; what leads to the named entity comes before sentences about it."""
-    sentences = [quote.render() for quote in quotes]
+    """Sentences, then relationships; or nothing but what leads to the named entity (specs/context-graph.md, 28)."""
     lines = [render_fact(fact) for fact in facts]
     if leads:
-        return ["What leads to it, nearest first:", *lines, *(["Sentences:"] if sentences else []), *sentences]
-    return [*sentences, *(["Relationships:"] if lines else []), *lines]
+        return ["What leads to it, nearest first:", *lines]
+    return [*(quote.render() for quote in quotes), *(["Relationships:"] if lines else []), *lines]

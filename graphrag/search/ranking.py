@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphrag import vectors
@@ -31,15 +32,16 @@ COVERAGE_FLOOR, COVERAGE_ALONE = 0.5, 0.75
 
 # Function words and words that ask, not words that name. Kept short: a word left in only costs a little precision.
 _STOP_WORDS = """
-    a about above after again all also am an and any are as at be because been before being below between both but
-    by can cannot could did do does doing down during each else ever few for from further get give had has have
-    having he her here hers him his how however i if in into is it its itself just let like list many may me might
-    more most much must my myself need no nor not of off on once one only or other our ours out over own per please
-    same say shall she should show since so some such tell than that the their theirs them then there these they
-    this those through to too under until up upon us very want was we were what when where whether which while who
-    whom whose why will with would yes you your yours explain describe happen happens happened s t don doesn isn
+    a about above after again all also am an and any are as at be because been before behind being below between
+    both but by can cannot could did do does doing down during each else ever few for from further get give had has
+    have having he her here hers him his how however i if in into is it its itself just let like list many may me
+    might more most much must my myself need no nor not of off on once one only or other our ours out over own per
+    please same say shall she should show since so some such tell than that the their theirs them then there these
+    they this those through to too under until up upon us very want was we were what when where whether which while
+    who whom whose why will with would yes you your yours explain describe happen happens happened s t don doesn isn
 """
-STOP_WORDS = frozenset(_STOP_WORDS.split())
+# As written and as search terms, whose plurals are folded ("does" is the term "doe").
+STOP_WORDS = frozenset(_STOP_WORDS.split()) | frozenset(split_search_terms(_STOP_WORDS))
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,7 @@ class Likeness(NamedTuple):
         return [self.ids[row] for row in order]
 
 
+@lru_cache(maxsize=20_000)
 def stem_term(term: str) -> str:
     """A term without the ending of a verb or noun form, so that owns, owned and owner meet; at least three letters."""
     for ending in ("ing", "ers", "ed", "er", "es", "s", "e", "d"):
@@ -147,15 +150,24 @@ def measure_likeness(index: Index, question: Question, owner_table: str) -> Like
 
 
 def rank_rows(
-    index: Index, question: Question, owner_table: str, *, top: int, likeness: Likeness | None = None
+    index: Index,
+    question: Question,
+    owner_table: str,
+    *,
+    top: int,
+    likeness: Likeness | None = None,
+    first: Sequence[str] = (),
 ) -> list[Hit]:
-    """The best rows of a table by words and meaning, fused by rank; ties by id."""
+    """The best rows of a table by words and meaning, fused by rank; ties by id. `first` are ids that a third list, of
+    what the question names, puts at its top, all at equal rank."""
     likeness = measure_likeness(index, question, owner_table) if likeness is None else likeness
     by_words = _search_words(index, question, owner_table, top=top)
     fused: dict[str, float] = {}
     for ranked in (list(by_words), likeness.best(top)):
         for rank, owner_id in enumerate(ranked, start=1):
             fused[owner_id] = fused.get(owner_id, 0.0) + 1 / (RRF_CONSTANT + rank)
+    for owner_id in first:
+        fused[owner_id] = fused.get(owner_id, 0.0) + 1 / (RRF_CONSTANT + 1)
     order = sorted(fused, key=lambda owner_id: (-round(fused[owner_id], 9), owner_id))[:top]
     cosines = likeness.of(order)
     return [Hit(o, round(fused[o], 9), by_words.get(o, 0.0), cosines.get(o, 0.0)) for o in order]

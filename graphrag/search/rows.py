@@ -85,6 +85,15 @@ def load_passages(index: Index, ids: Sequence[str]) -> list[Passage]:
     return [found[owner_id] for owner_id in ids if owner_id in found]
 
 
+def list_text_units(index: Index, document_ids: Sequence[str], *, limit: int = 200) -> list[str]:
+    """Ids of the text units of some documents, by path and place."""
+    return index.frame(
+        "select u.id from text_units u join documents d on d.id = u.document_id "
+        "where d.id in (select unnest(?::varchar[])) order by d.path, u.start_char limit ?",
+        (list(document_ids), limit),
+    )["id"].to_list()
+
+
 def load_facts(index: Index, ids: Sequence[str]) -> list[Fact]:
     """In the order of the ids; each with its first verified evidence by document path and offset.
 

@@ -2,17 +2,18 @@
 
 `find_named_entities` finds titles and aliases in a question, the longest first, without loading all names: candidate
 word runs are looked up in SQL by their letters and digits alone, then compared by name key.
+`find_named_documents` does the same for titles and file names of documents ("INC-226", "Redis failover").
 `resolve_entity` resolves a name given to a command, in the order of specs/context-graph.md section 1, rule 9.
 
-Reads entities and entity_names (titles and aliases, see views.py). Does not: rank, or walk.
+Reads entities, entity_names (titles and aliases, see views.py) and documents. Does not: rank, or walk.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from graphrag.errors import UnknownEntity, UsageError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 MAX_NAME_WORDS = 8
 MAX_WORDS = 400
+MIN_TITLE_LETTERS, MAX_NAMED_DOCUMENTS, MAX_BARE_NAME_WORDS = 5, 5, 3
 
 _WORD = re.compile(r"[^\s,;:!?()\[\]{}\"“”„«»<>|`]+")
 _NAMES_SQL = r"""
@@ -70,6 +72,33 @@ def find_named_entities(index: Index, question: str) -> tuple[list[NamedEntity],
     return sorted(found, key=lambda entity: (entity.position, entity.title)), notices
 
 
+def find_named_documents(index: Index, question: str) -> list[str]:
+    """Ids of the documents whose title, title before a colon, or file name stands in the question; by path."""
+    words = list(_WORD.finditer(question))[:MAX_WORDS]
+    forms = {form for forms in _word_runs(question, words).values() for form in forms if len(form) >= MIN_TITLE_LETTERS}
+    rows = index.frame(
+        r"""
+        with names as (
+            select id, path, unnest([
+                title, split_part(title, ':', 1), regexp_extract(path, '([^/]+?)(\.\w+)?$', 1)]) as name
+            from documents)
+        select distinct id, path from names
+        where regexp_replace(lower(name), '[^\pL\pN]+', '', 'g') in (select unnest(?::varchar[])) order by path
+        """,
+        (sorted(forms),),
+    ).rows()
+    return [row[0] for row in rows][:MAX_NAMED_DOCUMENTS]
+
+
+def nearest_names(index: Index, question: str) -> str:
+    """`No entity "Reddis". Nearest: Redis.` for a question that is a name which no entity has, else empty."""
+    name = question.strip(" ?!.")
+    if not name or len(name.split()) > MAX_BARE_NAME_WORDS:
+        return ""
+    near = _nearest_titles(index, name)
+    return f'No entity "{name}". Nearest: {", ".join(near)}.' if near else ""
+
+
 def resolve_entity(index: Index, name: str) -> tuple[str, str]:
     """(id, title) of the entity that a name means: exact title, title by key, alias by key, human_readable_id as #12.
 
@@ -100,18 +129,20 @@ def _word_runs(question: str, words: list[re.Match[str]]) -> dict[tuple[int, int
     for start in range(len(words)):
         for end in range(start + 1, min(start + MAX_NAME_WORDS, len(words)) + 1):
             surface = question[words[start].start() : words[end - 1].end()]
-            edges = (words[start][0].casefold(), words[end - 1][0].casefold())
-            # A name may hold a stop word ("Bank of China"), but does not begin or end with one, unless it is upper case
-            # where the question is not ("IT", "US").
-            if any(edge.strip("'’.") in STOP_WORDS for edge in edges) and not (end - start == 1 and _shouts(surface)):
+            if not _may_be_name(words[start:end]):
                 continue
             if forms := _forms(surface):
                 runs[start, end] = sorted(forms)
     return runs
 
 
-def _shouts(word: str) -> bool:
-    return len(word) > 1 and word.isupper()
+def _may_be_name(words: Sequence[re.Match[str]]) -> bool:
+    """A name may hold a stop word ("Bank of China"), but does not begin or end with one; except in upper case, as in
+    "IT" or, at its end, "Team A"."""
+    first, last = words[0][0].strip("'’.?!"), words[-1][0].strip("'’.?!")
+    if len(words) == 1:
+        return first.casefold() not in STOP_WORDS or (len(first) > 1 and first.isupper())
+    return first.casefold() not in STOP_WORDS and (last.casefold() not in STOP_WORDS or last.isupper())
 
 
 def _forms(surface: str) -> set[str]:
@@ -163,14 +194,20 @@ def _choose_homonym(index: Index, entities: dict[str, str], surface: str, questi
 
 
 def _nearest_titles(index: Index, name: str, *, n: int = 3) -> list[str]:
-    """Titles that look like a name: by edit similarity, or by a shared word; best first."""
+    """Titles that look like a name: by edit similarity of the whole or of the first word, or by a shared word."""
+    from rapidfuzz import fuzz, process
+
+    rows = index.frame("select name_key, title from entity_names order by title, name_key").rows()
+    if not rows:
+        return []
+    asked = name.casefold()
     words = {word for word in split_search_terms(name) if len(word) > 1}
+    keys = [str(key) for key, _ in rows]
+    whole = process.cdist([asked], keys, scorer=fuzz.ratio)[0]
+    first = process.cdist([asked], [key.split(" ")[0] for key in keys], scorer=fuzz.ratio)[0]
     scored = []
-    for title, surface in index.frame("select title, name_key from entity_names order by title, name_key").rows():
-        likeness = SequenceMatcher(None, name.casefold(), str(surface).casefold())
-        ratio = likeness.ratio() if likeness.quick_ratio() >= 0.6 else 0.0
-        shares = bool(words & set(split_search_terms(surface)))
-        first = SequenceMatcher(None, name.casefold(), str(surface).casefold().split(" ")[0]).ratio()
-        if ratio >= 0.6 or shares or first >= 0.75:
-            scored.append((-max(ratio, 0.5 if shares else 0.0, 0.9 * first), title))
+    for (key, title), by_whole, by_first in zip(rows, whole.tolist(), first.tolist(), strict=True):
+        shares = any(word in key for word in words) and bool(words & set(split_search_terms(key)))
+        if by_whole >= 60 or by_first >= 75 or shares:
+            scored.append((-max(by_whole, 0.9 * by_first, 50.0 if shares else 0.0), title))
     return list(dict.fromkeys(title for _, title in sorted(scored)))[:n]

@@ -197,6 +197,47 @@ def test_surname_fits_two_persons() -> None:
     assert names("Holmes", "Mr. Holmes", "Sherlock Holmes", type="person").clusters.height == 1
 
 
+def test_initial_fits_two_persons() -> None:
+    assert names("A. Kovač", "Ana Kovač", "Anton Kovač", type="person").clusters.height == 3
+    assert names("A. Kovač", "Ana Kovač", "Ivo Kovač", type="person").clusters.height == 2
+
+
+def test_given_name_of_the_only_person_it_fits() -> None:
+    doc = document("a", "Ana Kovač and Ivo Kovač met. Ana spoke to Kovač.")
+    mentions = [mention(doc, s, type="person") for s in ("Ana Kovač", "Ivo Kovač")]
+    mentions += [mention(doc, "Ana", nth=1, type="person"), mention(doc, "Kovač", nth=2, type="person")]
+    assert titles(run([doc], mentions)) == ["Ana Kovač", "Ivo Kovač", "Kovač"]
+
+
+def test_technology_that_the_model_takes_for_a_person_keeps_its_name() -> None:
+    doc = document("a", "Redis Sentinel watches Redis. Search runs on Redis.")
+    mentions = [mention(doc, "Redis Sentinel", type="person"), mention(doc, "Redis", nth=1, type="person")]
+    mentions.append(mention(doc, "Search"))
+    assert titles(run([doc], mentions, [relation(doc, "Search", "runs_on", "Redis")])) == [
+        "Redis",
+        "Redis Sentinel",
+        "Search",
+    ]
+
+
+def test_declared_type_beats_any_number_of_guesses() -> None:
+    doc = document("a", "Redis Redis Redis Redis Redis Redis")
+    mentions = [mention(doc, "Redis", nth=n, type="person") for n in range(5)]
+    mentions.append(mention(doc, "Redis", nth=5, type="database", method="declared"))
+    assert run([doc], mentions).clusters["type"].to_list() == ["database"]
+
+
+def test_never_holds_for_a_title_that_no_document_mentions() -> None:
+    rules = """
+[[always]]
+title = "Storefront Service"
+names = ["Shop"]
+[[never]]
+names = ["Storefront Service", "StorefrontService Inc."]
+"""
+    assert names("Shop", "StorefrontService Inc.", rules=rules).clusters.height == 2
+
+
 def test_union_is_refused_when_any_pair_is_vetoed() -> None:
     """(a, b) and (c, d) are declared, (b, c) would follow by rule, (a, d) differ in a number."""
     rules = """
@@ -234,6 +275,11 @@ def test_never_beats_front_matter() -> None:
     }
     assert run([doc], mentions).clusters.height == 1
     assert run([doc], mentions, rules='[[never]]\nnames = ["Kube", "Kubernetes"]').clusters.height == 2
+
+
+def test_title_is_a_full_form_in_the_singular() -> None:
+    assert titles(names("token caches", "token caches", "token caches", "token cache")) == ["token cache"]
+    assert titles(names("AWS", "aws", "A.W.S.", "Amazon Web Services")) == ["Amazon Web Services"]
 
 
 def test_title_alone_renames() -> None:

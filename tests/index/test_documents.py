@@ -345,7 +345,8 @@ def test_json_and_jsonl_records(tmp_path: Path) -> None:
     )
     found = read(tmp_path)
     assert texts(found) == {
-        "list.json#1": "one", "one.json#1": "text", "wrapped.json#1": "inner", "lines.jsonl#1": "a", "lines.jsonl#5": "b",
+        "list.json#1": "one", "one.json#1": "text", "wrapped.json#1": "inner", "lines.jsonl#1": "a",
+        "lines.jsonl#5": "b",
     }  # fmt: skip
     assert reasons(found) == [
         ("broken.json", "bad_json"), ("lines.jsonl#2", "bad_json"), ("lines.jsonl#4", "missing_text"),
@@ -401,6 +402,7 @@ def test_bad_front_matter_is_a_warning_in_metadata(tmp_path: Path) -> None:
         ("a.md", "## Only top\n\ntext\n\n### Sub", "Only top", "md"),
         ("index.html.md", "text", "index", "md"),
         ("a.b.md", "text", "a.b", "md"),
+        ("page.html.md.erb", "# Page\n\ntext", "Page", "md"),
         ("Release v1.2", "text", "Release v1.2", "txt"),
         ("a.log", "text", "a", "txt"),
         ("a.rst", "PEP: 600\nTitle: Wheels\n\nText\n====\n", "Wheels", "rst"),
@@ -436,6 +438,14 @@ def test_html_text_keeps_its_blocks(tmp_path: Path) -> None:
     )
 
 
+def test_canvas_gives_its_cards_and_keeps_its_json(tmp_path: Path) -> None:
+    canvas = '{"nodes":[{"type":"text","text":"Redis card"},{"type":"file","file":"a.md"}],"edges":[{"label":"needs"}]}'
+    found = read(write(tmp_path, {"map.canvas": canvas, "empty.canvas": "{}", "icon.svg": "<svg/>"}))
+    assert texts(found) == {"map.canvas": "Redis card\n\na.md\n\nneeds"}
+    assert found.documents["raw_data"].to_list() == [canvas]
+    assert reasons(found) == [("empty.canvas", "empty_document"), ("icon.svg", "binary_content")]
+
+
 def test_result_does_not_depend_on_the_folder_or_times(tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {"b/x.md": "---\ntitle: X\n---\nx", "a.txt": "a", "t.csv": "id,text\n1,one\n1,two"}
     one = read(write(tmp_path / "one", files))
@@ -446,8 +456,32 @@ def test_result_does_not_depend_on_the_folder_or_times(tmp_path: Path) -> None:
     assert one.documents.schema == tables.DOCUMENTS.schema
 
 
+def test_languages_are_titled_as_written(tmp_path: Path) -> None:
+    titles = ["القاهرة", "ירושלים", "กรุงเทพ", "दिल्ली", "東京", "Москва", "🚀"]
+    found = read(write(tmp_path, {f"{k}.md": f"# {title}\n\ntext" for k, title in enumerate(titles)}))
+    assert found.documents["title"].to_list() == titles
+
+
+def test_office_formats_come_in_as_documents(tmp_path: Path) -> None:
+    pytest.importorskip("kreuzberg")
+    docx = pytest.importorskip("docx")
+    document = docx.Document()
+    document.add_heading("Runbook", 1)
+    document.add_paragraph("Auth Service depends on Redis.")
+    document.save(tmp_path / "a.docx")
+    docx.Document().save(tmp_path / "blank.docx")
+    write(tmp_path, {"b.pdf": b"%PDF-1.4 junk", "c.xlsx": b"PK\x03\x04 junk"})
+    found = read(tmp_path)
+    assert found.documents.select("path", "title", "kind", "text").rows() == [
+        ("a.docx", "Runbook", "docx", "# Runbook\n\nAuth Service depends on Redis.\n")
+    ]
+    assert reasons(found) == [
+        ("b.pdf", "unreadable_file"), ("blank.docx", "empty_document"), ("c.xlsx", "unreadable_file"),
+    ]  # fmt: skip
+
+
 def test_office_formats_need_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphrag.office.find_spec", lambda _: None)
+    monkeypatch.setattr("graphrag.reading.office.find_spec", lambda _: None)
     found = read(write(tmp_path, {"a.pdf": b"%PDF-1.4 ...", "a.md": "a"}))
     assert reasons(found) == [("a.pdf", "needs_documents_extra")]
     assert "graphrag-batch[documents]" in found.failures["detail"][0]

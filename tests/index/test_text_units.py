@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphrag import ids, tables
-from graphrag.front_matter import find_body
 from graphrag.index.text_units import build_text_units
+from graphrag.reading.front_matter import find_body
 from graphrag.tokens import count_tokens
 
 
@@ -149,6 +149,7 @@ NO_SPACES = [
     ("one line of words", "redis depends on disk " * 2_000),
     ("stops", "." * 20_000),
     ("one grapheme", "e" + "\u0301" * 5_000),
+    ("headings only", "# a\n\n" * 5_000),
 ]
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from graphrag.integrity import FOREIGN_KEYS, check_integrity
-from graphrag.ledger import number_rows
+from graphrag.store.integrity import FOREIGN_KEYS, check_integrity
+from graphrag.store.ledger import number_rows
 from graphrag.tables import TABLES
 
 Frames = dict[str, pl.DataFrame]

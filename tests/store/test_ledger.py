@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphrag.errors import StoreError
-from graphrag.ledger import append_ledger, append_lines, number_rows, read_ledger
+from graphrag.store.ledger import append_ledger, append_lines, number_rows, read_ledger
 
 Frames = dict[str, pl.DataFrame]
 

@@ -1,0 +1,306 @@
+"""Decisions on names: what was joined and why, what was kept apart and why (specs: indexing 3).
+
+`NameDecisions` holds one node a key and applies, in this order, the user's rules, declared aliases, phrases, structural
+rules, proposals. Vetoes come before every decision that is not the user's own. Each decision is an Edge or a Refusal.
+
+Does not: read mentions, choose titles, or call a model.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+
+from graphrag.names import is_abbreviation, name_key
+from graphrag.naming.alias_rules import AliasRules
+from graphrag.naming.clusters import Clusters
+from graphrag.naming.declared_aliases import Note, Phrase
+from graphrag.naming.entity_types import choose_type, type_family
+from graphrag.naming.nodes import Candidate, Edge, Key, Refusal, as_node
+from graphrag.naming.rules import Rule
+from graphrag.naming.vetoes import find_veto
+
+ABBREVIATIONS = ("acronym", "numeronym", "initials", "surname", "given_name")
+MAX_PROPOSALS = 50  # kept for one name, the most alike first
+
+
+class NameDecisions:
+    """`keys` in order of (key, qualifier); `neighbours`: key -> keys of related names, for keys with declared types."""
+
+    def __init__(self, keys: list[Key], neighbours: Mapping[str, set[str]]) -> None:
+        self.keys = list(keys)
+        self.unknown_names: list[tuple[str, int]] = []
+        self._neighbours = neighbours
+        self._edges_of: dict[int, list[Edge]] = defaultdict(list)
+        self._refusals: dict[tuple[int, int], Refusal] = {}
+        self._never: dict[frozenset[int], str] = {}
+        self._position: dict[str, int] = {}
+        self._split: set[str] = set()
+        self._abbreviations: set[int] = set()
+        for i, key in enumerate(self.keys):
+            if key.key in self._position:
+                self._split.add(key.key)
+            self._position.setdefault(key.key, i)
+        self.nodes = [as_node(key) for key in self.keys]
+        self._clusters = Clusters(len(self.keys))
+
+    # -- declared by the user
+
+    def apply_user_rules(self, rules: AliasRules) -> None:
+        for rule in (*rules.never, *rules.always):
+            self.unknown_names += [
+                (name, rule.line) for name in rule.names or rule.all_names if name_key(name) not in self._position
+            ]
+        for rule in rules.never:
+            for a, b in combinations(rule.names, 2):
+                i, j = self._find_or_add(a), self._find_or_add(b)
+                if i != j:
+                    reason = f"{rules.path}, line {rule.line}: never"
+                    self._never[frozenset((i, j))] = reason
+                    self._refuse(Refusal(i, j, "user", 1.0, "never", reason))
+        for rule in rules.always:
+            members = [self._find_or_add(name) for name in rule.all_names]
+            for member in members[1:]:
+                reason = f"{rules.path}, line {rule.line}: always"
+                self._join(Edge(member, members[0], "user", 1.0, reason, "user"), beats_vetoes=True)
+
+    # -- declared by documents
+
+    def apply_notes(self, notes: list[Note]) -> None:
+        """Title and aliases of a note are one, where one is mentioned; a name that two notes claim is neither's."""
+        claims: dict[str, set[str]] = defaultdict(set)
+        for note in notes:
+            for alias in note.aliases:
+                claims[name_key(alias)].add(name_key(note.title))
+        counts = Counter(name_key(note.title) for note in notes)
+        for note in notes:
+            key = name_key(note.title)
+            is_own = counts[key] == 1 or (key in self._split and self._find(note.title, note.document_id) is not None)
+            is_connector = is_own and not note.is_generic
+            names = [*([note.title] if is_connector else []), *note.aliases]
+            if not note.aliases or not any(self._is_mentioned(name, note.document_id) for name in names):
+                continue
+            head = self._find_or_add(names[0], note.document_id)
+            reason = f"Front matter of {note.path}."
+            for alias in names[1:]:
+                member = self._find_or_add(alias, note.document_id)
+                if len(claims[name_key(alias)]) > 1:
+                    several = f"Front matter of {len(claims[name_key(alias)])} notes claims this name."
+                    self._refuse(Refusal(member, head, "frontmatter", 1.0, "propose", several))
+                else:
+                    self._join(Edge(member, head, "frontmatter", 1.0, reason, "user"), beats_vetoes=True)
+
+    def apply_phrases(self, phrases: list[Phrase]) -> None:
+        """Running text joins names, but never against a veto, and brackets that are no acronym only propose."""
+        for phrase in phrases:
+            a, b = (self._find(name, phrase.document_id) for name in (phrase.surface, phrase.other))
+            if a is None or b is None or a == b:
+                continue
+            reason = f'The text says "{phrase.surface}", then "{phrase.other}" ({phrase.words}).'
+            if phrase.is_sure and not self._guessed_types_differ(a, b):
+                self._join(Edge(b, a, "appositive", 1.0, reason, "rule"))
+            else:
+                self._propose(Candidate(b, a, "appositive", 0.9, reason))
+
+    def _guessed_types_differ(self, a: int, b: int) -> bool:
+        families = [type_family(choose_type(self.keys[i].types)) for i in (a, b)]
+        return all(families) and families[0] != families[1]
+
+    # -- rules
+
+    def apply_rule(self, rule: Rule, *, is_exclusive: bool) -> None:
+        """Join what the rule finds. An exclusive rule joins a name only if it fits one entity."""
+        by_short: dict[int, list[Candidate]] = defaultdict(list)
+        for candidate in sorted(set(rule(self.nodes))):
+            if self._is_usable(candidate):
+                by_short[candidate.short].append(candidate)
+        waiting: list[int] = []
+        undecided = sorted(by_short)
+        while len(waiting) != len(undecided):  # a union may leave a name with one entity to fit
+            waiting, undecided = undecided, []
+            for short in waiting:
+                fitting = self._fitting(by_short[short], is_exclusive)
+                for candidate in fitting:
+                    edge = Edge(short, candidate.long, candidate.method, candidate.score, candidate.reason, "rule")
+                    self._join(edge)
+                if not fitting:
+                    undecided.append(short)
+        for short in undecided:
+            for candidate in by_short[short]:
+                self._propose(candidate, note="Fits several entities.")
+
+    def _is_usable(self, candidate: Candidate) -> bool:
+        """Record a direct veto at once: a candidate that is vetoed does not count as one that fits."""
+        a, b = candidate.short, candidate.long
+        if a == b or self._clusters.find(a) == self._clusters.find(b):
+            return a != b
+        if self.keys[a].key in self._split or self.keys[b].key in self._split:  # which of the namesakes?
+            self._propose(candidate)
+            return False
+        veto = self._conflict(a, b)
+        if veto:
+            self._refuse(Refusal(a, b, candidate.method, candidate.score, "never", veto))
+        return not veto
+
+    def _fitting(self, candidates: list[Candidate], is_exclusive: bool) -> list[Candidate]:
+        roots = {self._clusters.find(candidate.long) for candidate in candidates}
+        if not is_exclusive or len(roots) == 1:
+            return candidates
+        if self._clusters.find(candidates[0].short) in roots:  # decided before: declared, or by a rule of more trust
+            return []
+        # Several fit: then a document decides that names exactly one of them in full, if no other document disagrees.
+        votes: set[int] = set()
+        for document in self.keys[candidates[0].short].documents:
+            there = {self._clusters.find(c.long) for c in candidates if document in self.keys[c.long].documents}
+            votes |= there if len(there) == 1 else set()
+        return [c for c in candidates if self._clusters.find(c.long) in votes] if len(votes) == 1 else []
+
+    def propose(self, rule: Rule) -> None:
+        """Record what the rule finds as proposals, up to MAX_PROPOSALS a name, or as vetoed."""
+        counts: Counter[int] = Counter()
+        found = sorted(set(rule(self.nodes)), key=lambda c: (-c.score, c))
+        for candidate in found:
+            if counts[candidate.short] < MAX_PROPOSALS:
+                counts[candidate.short] += self._propose(candidate)
+
+    def _propose(self, candidate: Candidate, *, note: str = "") -> bool:
+        a, b = candidate.short, candidate.long
+        if self._clusters.find(a) == self._clusters.find(b):
+            return False
+        veto = self._conflict(a, b)
+        if not veto and not self._clusters.are_single(a, b):
+            veto = self._clusters.find_conflict(a, b, self._cluster_conflict)
+        reason = veto or " ".join(filter(None, (candidate.reason, note)))
+        self._refuse(Refusal(a, b, candidate.method, candidate.score, "never" if veto else "propose", reason))
+        return True
+
+    def record_homonyms(self) -> None:
+        """Equal keys that types and neighbourhoods keep apart are decisions too."""
+        by_key: dict[str, list[int]] = defaultdict(list)
+        for i, key in enumerate(self.keys):
+            if key.key in self._split:
+                by_key[key.key].append(i)
+        for members in by_key.values():
+            for a, b in combinations(members, 2):
+                if frozenset((a, b)) not in self._never:
+                    reason = "The same name, but types and neighbourhoods differ."
+                    self._refuse(Refusal(a, b, "homonym", 1.0, "never", reason))
+
+    # -- conflicts and unions
+
+    def _conflict(self, i: int, j: int) -> str:
+        """Why two nodes stay apart, or an empty string."""
+        if reason := self._never.get(frozenset((i, j))):
+            return reason
+        if self.keys[i].key == self.keys[j].key:
+            return "the same name, but types and neighbourhoods differ"
+        return find_veto(self.nodes[i].name, self.nodes[j].name) or self._type_conflict(i, j)
+
+    def _cluster_conflict(self, i: int, j: int) -> str:
+        """Across clusters, an abbreviation that was joined to its full form is not compared: K8s, Kube cluster."""
+        is_abbreviated = i in self._abbreviations or j in self._abbreviations
+        return self._user_conflict(i, j) if is_abbreviated else self._conflict(i, j)
+
+    def _user_conflict(self, i: int, j: int) -> str:
+        return self._never.get(frozenset((i, j)), "")
+
+    def _type_conflict(self, i: int, j: int) -> str:
+        a, b = self.keys[i].families(), self.keys[j].families()
+        if not a or not b or a & b:
+            return ""
+        if self._neighbours.get(self.keys[i].key, set()) & self._neighbours.get(self.keys[j].key, set()):
+            return ""
+        return f"types differ: {' and '.join(sorted(a | b))}"
+
+    def _join(self, edge: Edge, *, beats_vetoes: bool = False) -> bool:
+        if self._clusters.find(edge.a) == self._clusters.find(edge.b):
+            return False
+        if edge.method in ABBREVIATIONS or is_abbreviation(self.nodes[edge.a].name, self.nodes[edge.b].name):
+            self._abbreviations.add(edge.a)
+        find_conflict = self._user_conflict if beats_vetoes else self._cluster_conflict
+        if conflict := self._clusters.find_conflict(edge.a, edge.b, find_conflict):
+            self._abbreviations.discard(edge.a)
+            self._refuse(Refusal(edge.a, edge.b, edge.method, edge.score, "never", conflict))
+            return False
+        self._clusters.join(edge.a, edge.b)
+        self._edges_of[edge.a].append(edge)
+        self._edges_of[edge.b].append(edge)
+        return True
+
+    def _refuse(self, refusal: Refusal) -> None:
+        """Keep one row a pair of nodes: the first, but a proposal gives way to a veto."""
+        pair = min(refusal.a, refusal.b), max(refusal.a, refusal.b)
+        known = self._refusals.get(pair)
+        if known is None or (known.verdict == "propose" and refusal.verdict == "never"):
+            self._refusals[pair] = refusal
+
+    # -- nodes
+
+    def knows(self, name: str) -> bool:
+        """Some document mentions this very name, or a rule or note declared it."""
+        return name_key(name) in self._position
+
+    def _is_mentioned(self, name: str, document_id: str) -> bool:
+        found = self._find(name, document_id)
+        return found is not None and self.keys[found].is_mentioned
+
+    def _find(self, name: str, document_id: str = "") -> int | None:
+        """The node of a name; of equal keys kept apart, that of the exact surface, else of the document, else none."""
+        key = name_key(name)
+        if key not in self._split:
+            return self._position.get(key)
+        same = [i for i, node in enumerate(self.keys) if node.key == key]
+        for found in (
+            [i for i in same if name in (self.keys[i].qualifier, *self.keys[i].surfaces)],
+            [i for i in same if document_id in self.keys[i].documents],
+        ):
+            if len(found) == 1:
+                return found[0]
+        return None
+
+    def _find_or_add(self, name: str, document_id: str = "") -> int:
+        found = self._find(name, document_id)
+        if found is None:
+            self.keys.append(Key(name_key(name), surfaces=Counter({name: 1})))
+            found = len(self.keys) - 1
+            self._position.setdefault(name_key(name), found)
+            self.nodes.append(as_node(self.keys[found]))
+            self._clusters.add()
+        elif not self.keys[found].is_mentioned or name not in self.keys[found].surfaces:
+            self.keys[found].surfaces[name] += 0
+        return found
+
+    # -- results
+
+    def entity_groups(self) -> Iterator[list[int]]:
+        """Positions of the keys of each cluster that somebody mentions."""
+        for group in self._clusters.groups():
+            if any(self.keys[i].is_mentioned for i in group):
+                yield group
+
+    def edges_from(self, start: int) -> dict[int, Edge]:
+        """For each other node of the cluster, the edge by which a walk from `start` reaches it first."""
+        reached: dict[int, Edge] = {}
+        waiting = deque([start])
+        while waiting:
+            near = waiting.popleft()
+            for edge in self._edges_of[near]:
+                far = edge.b if edge.a == near else edge.a
+                if far != start and far not in reached:
+                    reached[far] = edge
+                    waiting.append(far)
+        return reached
+
+    def refusals(self) -> list[Refusal]:
+        """What stands at the end: pairs that are still apart, one a pair of clusters; a veto beats a proposal."""
+        kept: dict[tuple[int, int], Refusal] = {}
+        for pair in sorted(self._refusals):
+            refusal = self._refusals[pair]
+            a, b = sorted((self._clusters.find(pair[0]), self._clusters.find(pair[1])))
+            if a == b:
+                continue
+            known = kept.get((a, b))
+            if known is None or (known.verdict == "propose" and refusal.verdict == "never"):
+                kept[a, b] = refusal
+        return list(kept.values())

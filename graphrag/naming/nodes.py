@@ -1,0 +1,95 @@
+"""What decisions on names are made of: keys, nodes, candidates, edges, refusals.
+
+Does not: decide (name_decisions.py) or find candidates (name_rules.py).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+from graphrag.names import Name, is_one_word, parse_name
+from graphrag.naming.entity_types import AUTHORITIES, choose_type, type_family
+
+Place = tuple[str, int]  # path of the document, offset: where a name stands first
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One key of the corpus: its name, and all its surfaces, most frequent first."""
+
+    name: Name
+    surfaces: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Candidate:
+    """Two nodes by position. `short` is the side that may fit several names (AWS, Holmes, Acme)."""
+
+    short: int
+    long: int
+    method: str
+    score: float
+    reason: str
+
+
+@dataclass(slots=True)
+class Key:
+    """A node: the surfaces of one key (of one homonym, where a key has several). Not mentioned: declared only."""
+
+    key: str
+    qualifier: str = ""
+    surfaces: Counter[str] = field(default_factory=Counter)
+    first: dict[str, Place] = field(default_factory=dict)
+    types: Counter[tuple[str, str]] = field(default_factory=Counter)
+    documents: set[str] = field(default_factory=set)
+    is_thing: bool = False  # something runs on it, depends on it, ...: whatever the NLP model guesses, no person
+
+    @property
+    def is_mentioned(self) -> bool:
+        return bool(self.first)
+
+    def families(self) -> set[str]:
+        """Families of the types that people or a model gave."""
+        return {family for name, method in self.types if method in AUTHORITIES and (family := type_family(name))}
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A decision that joined two nodes."""
+
+    a: int
+    b: int
+    method: str
+    score: float
+    reason: str
+    decided_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Two nodes looked at and not joined. verdict: never (vetoed) or propose (undecided)."""
+
+    a: int
+    b: int
+    method: str
+    score: float
+    verdict: str
+    reason: str
+
+
+def as_node(key: Key) -> Node:
+    """The most frequent surface stands for the node; types say whether it may be a person."""
+    surfaces = tuple(sorted(key.surfaces, key=lambda s: (-key.surfaces[s], s)))
+    name = parse_name(surfaces[0], person=_person(key))
+    return Node(replace(name, is_one_word=all(is_one_word(surface) for surface in surfaces)), surfaces)
+
+
+def _person(key: Key) -> str:
+    declared = key.families()
+    if declared:
+        return "yes" if "person" in declared else "no"
+    family = type_family(choose_type(key.types))
+    if family == "person":
+        return "unlikely" if key.is_thing else "guess"
+    return "unlikely" if family else "maybe"

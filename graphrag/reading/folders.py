@@ -1,0 +1,112 @@
+"""The files of an input folder: which are documents, which are ignored, which cannot be had and why.
+
+Never leaves the folder: links that lead out are faults, links inside are followed only for files that are not listed
+under their own name, folders are entered by their own name only. Never blocks: pipes, sockets and devices are ignored.
+Ignored without a fault: hidden files and folders, lock and swap files, system files, patterns and folders named by the
+caller.
+
+Does not: open files.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import unicodedata
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import NamedTuple
+
+_SYSTEM = frozenset({"thumbs.db", "desktop.ini", "ehthumbs.db", "icon\r", "vault_index.md"})
+
+
+class File(NamedTuple):
+    path: str  # relative to the folder, forward slashes, NFC
+    location: Path
+    n_bytes: int
+
+
+class FileFault(NamedTuple):
+    path: str
+    reason: str
+    detail: str
+
+
+class Listing(NamedTuple):
+    files: list[File]  # sorted by path
+    faults: list[FileFault]
+
+
+def list_files(folder: Path, *, ignore: Sequence[str], exclude: Sequence[Path]) -> Listing:
+    """All files below `folder`. ignore: glob patterns over the relative path or the name; exclude: folders left out."""
+    root = folder.resolve()
+    excluded = {path.resolve() for path in exclude}
+    excluded.discard(root)
+    files: list[File] = []
+    faults: list[FileFault] = []
+    links: list[tuple[str, Path]] = []
+    waiting = [(root, "")]
+    while waiting:
+        where, prefix = waiting.pop()
+        try:
+            entries = sorted(os.scandir(where), key=lambda entry: entry.name)
+        except OSError as error:
+            faults.append(FileFault(prefix.rstrip("/") or ".", "unreadable_file", f"folder: {error.strerror}"))
+            continue
+        for entry in entries:
+            path = prefix + _readable(entry.name)
+            location = where / entry.name
+            if _is_ignored(entry.name, path, ignore):
+                continue
+            if entry.is_symlink():
+                links.append((path, location))
+            elif entry.is_dir(follow_symlinks=False):
+                if location not in excluded:
+                    waiting.append((location, path + "/"))
+            elif entry.is_file(follow_symlinks=False):
+                try:
+                    files.append(File(path, location, entry.stat(follow_symlinks=False).st_size))
+                except OSError as error:
+                    faults.append(FileFault(path, "unreadable_file", str(error.strerror)))
+    _follow(links, root, excluded, files, faults)
+    return Listing(sorted(files), sorted(faults))
+
+
+def _follow(
+    links: list[tuple[str, Path]], root: Path, excluded: set[Path], files: list[File], faults: list[FileFault]
+) -> None:
+    listed = {file.location for file in files}
+    for path, location in sorted(links):
+        try:
+            target = Path(os.path.realpath(location, strict=False))
+            if not target.is_relative_to(root):
+                faults.append(FileFault(path, "outside_input", "symbolic link to a place outside the input folder"))
+                continue
+            status = target.stat()
+        except OSError as error:
+            faults.append(FileFault(path, "unreadable_file", f"symbolic link: {error.strerror}"))
+            continue
+        is_new = target not in listed and not any(target.is_relative_to(folder) for folder in excluded)
+        if stat.S_ISREG(status.st_mode) and is_new:
+            listed.add(target)
+            files.append(File(path, target, status.st_size))
+
+
+def _readable(name: str) -> str:
+    """A file's name in NFC; bytes that are not UTF-8 become U+FFFD."""
+    return unicodedata.normalize("NFC", os.fsencode(name).decode("utf-8", "replace"))
+
+
+def _is_ignored(name: str, path: str, ignore: Sequence[str]) -> bool:
+    if name.startswith((".", "~$")) or name.endswith(("~", ".swp", ".swo", ".lock", ".part", ".crdownload")):
+        return True
+    if (name.startswith("#") and name.endswith("#")) or name.casefold() in _SYSTEM:
+        return True
+    return any(_matches(name, path, pattern) for pattern in ignore)
+
+
+def _matches(name: str, path: str, pattern: str) -> bool:
+    """As in .gitignore, roughly: "*.bak" any name, "drafts/**" below a folder, "**/old" at any depth."""
+    pattern = pattern.strip("/")
+    return fnmatchcase(path, pattern) or fnmatchcase(name, pattern.removeprefix("**/"))

@@ -1,0 +1,294 @@
+"""The store: a run's tables as Parquet, vectors and one DuckDB file; the only door to duckdb.
+
+A run is written into its own folder and becomes visible by one switch (runs.py: folders, lock, manifest, publishing;
+ledger.py: row numbers; integrity.py: the check before publishing). The DuckDB file holds every table of tables.py (the
+embeddings without their vectors), the inverted index (inverted_index.py) and the analysts' views and macros (views.py),
+with a comment on each. Readers open it read-only, cut off from the file system and the network.
+
+Does not: decide what is published, print, or know settings.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import duckdb
+import numpy as np
+import polars as pl
+
+from graphrag.errors import GraphragError, NoIndex, StoreError, TableError, did_you_mean, shown_path
+from graphrag.store import inverted_index, views
+from graphrag.store.runs import (
+    DATABASE,
+    MANIFEST,
+    current_run,
+    disk_errors,
+    read_run_manifest,
+    run_folder,
+    sync_path,
+    write_manifest,
+)
+from graphrag.tables import TABLES
+
+FORMAT = 1  # of the run folder; raised when a reader of the last release could not read it
+ROW_GROUP_SIZE = 100_000  # fixed, so that equal frames give equal files
+READ_ONLY = {"enable_external_access": "false", "lock_configuration": "true", "python_enable_replacements": "false"}
+READ_STATEMENTS = frozenset({"SELECT", "EXPLAIN", "MULTI"})  # MULTI is what PIVOT becomes; the connection is read-only
+VECTOR_COLUMNS = ("owner_table", "owner_id", "model", "dim", "content_sha256")
+
+
+def write_run(
+    output_dir: Path, run_id: str, frames: Mapping[str, pl.DataFrame], *, manifest: Mapping[str, object]
+) -> Path:
+    """Write a whole run aside and return its folder; nothing that readers see changes.
+
+    `frames`: tables by name, in the order of rows to keep; absent tables are written empty. The manifest gets `format`
+    and `run_id` added and is written last, after every file is on disk. On any error the folder is removed again.
+    Raises TableError if a frame is not what its table says, StoreError if the run is there or cannot be written.
+    """
+    if unknown := [name for name in frames if name not in TABLES]:
+        raise TableError(f"No table {unknown[0]!r}.{did_you_mean(unknown[0], TABLES)}")
+    whole = {name: table.conform(frames.get(name, table.empty())).rechunk() for name, table in TABLES.items()}
+    folder = run_folder(output_dir, run_id)
+    if folder.exists():
+        raise StoreError(f"The run {shown_path(folder)} is there already.")
+    try:
+        with disk_errors("write the run", folder):
+            (folder / "vectors").mkdir(parents=True)
+            for name, frame in whole.items():
+                _write_parquet(frame, folder / f"{name}.parquet")
+            _write_vectors(whole["embeddings"], folder / "vectors")
+            _write_database(whole, folder / DATABASE)
+            write_manifest(folder, {**manifest, "format": FORMAT, "run_id": run_id})
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return folder
+
+
+def _write_parquet(frame: pl.DataFrame, path: Path) -> None:
+    frame.write_parquet(path, compression="zstd", row_group_size=ROW_GROUP_SIZE, statistics=True)
+    sync_path(path)
+
+
+def _write_vectors(embeddings: pl.DataFrame, folder: Path) -> None:
+    for owner_table in embeddings["owner_table"].unique(maintain_order=True):
+        rows = embeddings.filter(pl.col("owner_table") == owner_table)
+        dims = rows.select(pl.concat([pl.col("dim"), pl.col("vector").list.len().cast(pl.Int64)]).unique()).to_series()
+        if dims.len() != 1:
+            raise TableError(f"embeddings: vectors of {owner_table} differ in dimension: {sorted(dims)}")
+        vectors = rows["vector"].explode().to_numpy().astype(np.float32).reshape(rows.height, dims[0])
+        with (folder / f"{owner_table}.npy").open("wb") as handle:
+            np.save(handle, vectors, allow_pickle=False)
+            handle.flush()
+            os.fsync(handle.fileno())
+    sync_path(folder)
+
+
+def _write_database(frames: Mapping[str, pl.DataFrame], path: Path) -> None:
+    with _duckdb_disk_errors(path), duckdb.connect(str(path)) as connection:
+        connection.execute("begin")  # one transaction: a commit a comment would be two hundred waits for the disk
+        for name, frame in frames.items():
+            _create_table(connection, name, frame.drop("vector") if name == "embeddings" else frame)
+            table = TABLES[name]
+            _comment(connection, "table", name, f"{table.meaning} Key: {', '.join(table.key) or 'none'}.")
+            for column in table.columns:
+                if column.name in frame.columns and column.name != "vector":
+                    _comment(connection, "column", f'{name}."{column.name}"', column.meaning)
+        _create_table(connection, "search_owners", pl.DataFrame(schema=inverted_index.OWNERS_SCHEMA))
+        _create_table(connection, "search_postings", pl.DataFrame(schema=inverted_index.POSTINGS_SCHEMA))
+        for owners, postings in inverted_index.build_postings(frames):
+            _append_rows(connection, "search_owners", owners)
+            _append_rows(connection, "search_postings", postings)
+        connection.execute(views.ENTITY_NAMES_SQL)
+        for place, text in {**inverted_index.COMMENTS, **views.ENTITY_NAMES_COMMENTS}.items():
+            _comment(connection, "column" if "." in place else "table", place, text)
+        _create_views(connection)
+        connection.execute("commit")
+        connection.execute("checkpoint")
+    sync_path(path)
+
+
+def _create_table(connection: duckdb.DuckDBPyConnection, name: str, frame: pl.DataFrame) -> None:
+    connection.register("frame_in_memory", frame)
+    connection.execute(f'create table "{name}" as select * from frame_in_memory')
+    connection.unregister("frame_in_memory")
+
+
+def _append_rows(connection: duckdb.DuckDBPyConnection, name: str, frame: pl.DataFrame) -> None:
+    connection.register("frame_in_memory", frame)
+    connection.execute(f'insert into "{name}" select * from frame_in_memory')
+    connection.unregister("frame_in_memory")
+
+
+def _create_views(connection: duckdb.DuckDBPyConnection) -> None:
+    for macro in views.MACROS:
+        kind = "table " if macro.is_table else ""
+        connection.execute(f"create macro {macro.name}{macro.signature} as {kind}{macro.sql}")
+        _comment(connection, f"macro {kind}".strip(), macro.name, macro.meaning)
+    meanings = {column.name: column.meaning for table in TABLES.values() for column in table.columns}
+    meanings |= {column.name: column.meaning for column in TABLES["entities"].columns}
+    for view in views.VIEWS:
+        connection.execute(f"create view {view.name} as {view.sql}")
+        _comment(connection, "view", view.name, view.meaning)
+        for (column,) in connection.execute(f"select column_name from (describe {view.name})").fetchall():
+            if text := view.columns.get(column, meanings.get(column, "")):
+                _comment(connection, "column", f'{view.name}."{column}"', text)
+
+
+def _comment(connection: duckdb.DuckDBPyConnection, kind: str, place: str, text: str) -> None:
+    quoted = text.replace("'", "''")  # COMMENT ON takes no parameters; the text is ours, from the code
+    connection.execute(f"comment on {kind} {place} is '{quoted}'")
+
+
+@contextmanager
+def _duckdb_disk_errors(path: Path) -> Iterator[None]:
+    """What the disk refused to DuckDB becomes a StoreError; a fault of our SQL stays what it is."""
+    try:
+        yield
+    except (
+        duckdb.IOException, duckdb.FatalException, duckdb.TransactionException, duckdb.OutOfMemoryException
+    ) as error:  # fmt: skip
+        raise StoreError(f"Cannot write {shown_path(path)}: {_one_line(error)}") from error
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split("\nLINE ")[0].split())
+
+
+class Index:
+    """One published run, opened read-only. Later publishes and pruning do not change what it shows.
+
+    A context manager; `frame`, `table`, `vectors` and `search_bm25` may be called from several threads.
+    """
+
+    def __init__(self, folder: Path, manifest: Mapping[str, Any]) -> None:
+        self.folder = folder
+        self.manifest = dict(manifest)
+        self.run_id = folder.name
+        self._connection = _connect_read_only(folder / DATABASE)
+        self._vectors = {
+            path.stem: np.load(path, mmap_mode="r", allow_pickle=False)
+            for path in sorted((folder / "vectors").glob("*.npy"))
+        }
+
+    def frame(self, sql: str, params: Sequence[object] | Mapping[str, object] = ()) -> pl.DataFrame:
+        """The rows of one query; `params` for ? or $name in it. Names and user words go in here, never into `sql`."""
+        bound = dict(params) if isinstance(params, Mapping) else list(params)
+        rows: pl.DataFrame = self._connection.cursor().sql(sql, params=bound).pl()
+        for name, dtype in rows.schema.items():  # sum() of integers comes as a decimal of 38 digits
+            if isinstance(dtype, pl.Decimal) and dtype.scale == 0:
+                whole = rows[name].cast(pl.Int64, strict=False)
+                rows = rows.with_columns(whole) if whole.null_count() == rows[name].null_count() else rows
+        return rows
+
+    def table(self, name: str) -> pl.DataFrame:
+        """One table as tables.py declares it, rows in their order. Raises TableError for another name."""
+        if name not in TABLES:
+            raise TableError(f"No table {name!r}.{did_you_mean(name, TABLES)}")
+        frame = self.frame(f'select * from "{name}"')
+        if name == "embeddings":
+            frame = self._with_vectors(frame)
+        return TABLES[name].conform(frame)
+
+    def vectors(self, owner_table: str) -> tuple[list[str], np.ndarray[Any, np.dtype[np.float32]]]:
+        """(owner ids, float32 array n x dim of vectors of length 1), memory-mapped; row i belongs to id i.
+
+        Without any vector: no ids and an array of shape (0, 0).
+        """
+        ids = self.frame("select owner_id from embeddings where owner_table = ? order by rowid", [owner_table])
+        vectors = self._vectors.get(owner_table, np.zeros((0, 0), dtype=np.float32))
+        if ids.height != len(vectors):
+            raise StoreError(
+                f"{shown_path(self.folder)}: {len(vectors)} vectors for {ids.height} rows of {owner_table}. "
+                'Run "graphrag index --full".'
+            )
+        return ids["owner_id"].to_list(), vectors
+
+    def search_bm25(self, query_terms: Sequence[str], owner_table: str, *, top: int) -> pl.DataFrame:
+        """Columns owner_id, score: the `top` rows that hold any of the terms, by BM25; equal scores in table order.
+
+        `query_terms` come from tokens.split_search_terms; a repeated term counts once.
+        """
+        bound = {"terms": sorted(set(query_terms)), "owner_table": owner_table, "top": top}
+        return self.frame(inverted_index.BM25_SQL, bound)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _with_vectors(self, embeddings: pl.DataFrame) -> pl.DataFrame:
+        numbered = embeddings.with_row_index("row")
+        parts = [numbered.clear().with_columns(vector=pl.Series([], dtype=pl.List(pl.Float32)))]
+        for owner_table in numbered["owner_table"].unique(maintain_order=True):
+            _, vectors = self.vectors(owner_table)
+            values = pl.Series("vector", np.asarray(vectors)).cast(pl.List(pl.Float32))
+            parts.append(numbered.filter(pl.col("owner_table") == owner_table).with_columns(values))
+        return pl.concat(parts).sort("row").drop("row")
+
+
+def open_index(output_dir: Path) -> Index:
+    """The published run of an output folder. The pointer is followed once, here.
+
+    Raises NoIndex if nothing has been published, StoreError if the run has another format or cannot be read.
+    """
+    for attempt in (1, 2, 3):
+        folder = current_run(output_dir)
+        manifest = read_run_manifest(folder) if folder else None
+        if folder is None or manifest is None:
+            break
+        if manifest.get("format") != FORMAT:
+            release = manifest.get("version", "another release")
+            raise StoreError(
+                f"The index in {shown_path(output_dir)} has format {manifest.get('format')} (graphrag {release}), this "
+                f'release reads {FORMAT}. Run "graphrag index --full".'
+            )
+        try:
+            index = Index(folder, manifest)
+            if attempt == 3 or (folder / MANIFEST).exists():
+                return index
+            index.close()  # pruned while we opened it: some files may be missing; look again
+        except (OSError, duckdb.Error, ValueError) as error:
+            if attempt == 3 or folder == current_run(output_dir):  # else: pruned while we looked; look again
+                raise StoreError(f"Cannot read the index in {shown_path(folder)}: {_one_line(error)}") from error
+    raise NoIndex(f'No index in {shown_path(output_dir)}. Run "graphrag index" first.')
+
+
+def run_sql(output_dir: Path, query: str) -> pl.DataFrame:
+    """The rows of one analyst's query over the published run.
+
+    One statement that reads: SELECT, WITH, FROM, DESCRIBE, SHOW, SUMMARIZE, PIVOT, EXPLAIN. It can read the run's
+    tables and nothing else: no file, no network, no setting, no variable of this process.
+    Raises NoIndex, StoreError, or a GraphragError of one line with what the database says.
+    """
+    with open_index(output_dir) as index:
+        try:
+            statements = duckdb.extract_statements(query)
+            kinds = [statement.type.name for statement in statements]
+            if len(kinds) != 1:
+                raise GraphragError(f"One statement at a time, please: the query has {len(kinds)}.")
+            if kinds[0] not in READ_STATEMENTS:
+                raise GraphragError(f"Only statements that read are possible (SELECT ...), not {kinds[0]}.")
+            return index.frame(query)
+        except duckdb.Error as error:
+            raise GraphragError(f"SQL: {_one_line(error)}") from error
+        except pl.exceptions.PolarsError as error:
+            detail = _one_line(error).split(". ")[0]
+            raise GraphragError(f"SQL: a column's type cannot be shown ({detail}). Cast it: x::varchar.") from error
+
+
+def _connect_read_only(path: Path) -> duckdb.DuckDBPyConnection:
+    return duckdb.connect(str(path), read_only=True, config=dict(READ_ONLY))

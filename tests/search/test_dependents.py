@@ -1,0 +1,87 @@
+"""What leads to a named thing: needs only, backwards, past people and teams, no further than hubs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from graphrag.search.dependents import _is_need, asks_for_dependents, find_dependents
+from graphrag.search.local_search import search_local
+from graphrag.search.seeds import resolve_entity
+from graphrag.store import Index
+
+MakeIndex = Callable[..., Index]
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("What breaks if Redis goes down?", True),
+        ("Which services are affected when Redis fails?", True),
+        ("What depends on Redis?", True),
+        ("Who relies on the token cache?", True),
+        ("impact of losing Redis", True),
+        ("What does Redis depend on?", False),
+        ("How long was the outage of Redis?", False),
+        ("Who owns Redis?", False),
+        ("What is Redis?", False),
+    ],
+)
+def test_questions_about_dependents_are_told_from_others(question: str, asks: bool) -> None:
+    assert asks_for_dependents(question) is asks
+
+
+def test_chains_are_walked_backwards_nearest_first(r8: Index) -> None:
+    redis, _ = resolve_entity(r8, "Redis")
+    ids = find_dependents(r8, [redis])
+    titles = dict(r8.frame("select id, source || ' > ' || target from relationships").rows())
+    assert [titles[relationship] for relationship in ids] == [
+        "token cache > Redis",
+        "Auth Service > token cache",
+        "login flow > Auth Service",
+    ]
+
+
+def test_owners_do_not_break_with_what_they_own(r8: Index) -> None:
+    payment, _ = resolve_entity(r8, "payment service")
+    assert find_dependents(r8, [payment]) == []
+
+
+@pytest.mark.parametrize(
+    ("predicate", "source_type", "is_need"),
+    [
+        ("depends_on", "service", True),
+        ("depends_on", "person", True),
+        ("uses", "service", True),
+        ("uses", "team", False),
+        ("backed_by", "component", True),
+        ("writes_to", "service", True),
+        ("writes", "service", False),
+        ("writes_to", "person", False),
+        ("owns", "service", False),
+        ("owned_by", "service", False),
+        ("replaces", "database", False),
+    ],
+)
+def test_what_is_a_need(predicate: str, source_type: str, is_need: bool) -> None:
+    assert _is_need(predicate, source_type) is is_need
+
+
+def test_a_cycle_ends(make_index: MakeIndex) -> None:
+    facts = [("a.md", "A one", "depends_on", "B two"), ("b.md", "B two", "depends_on", "A one")]
+    index = make_index({"a.md": "A one depends on B two.", "b.md": "B two depends on A one."}, facts)
+    assert len(find_dependents(index, [resolve_entity(index, "A one")[0]])) == 2
+
+
+def test_an_impact_question_is_answered_by_cited_hops_and_nothing_else(r8: Index, r8_texts: dict[str, str]) -> None:
+    answer = search_local(r8, "What breaks if Redis goes down?")
+    assert answer.text.splitlines() == [
+        "Extractive answer (no model):",
+        "What leads to it, nearest first:",
+        "- token cache -backed_by-> Redis [Data: Relationships (3)]",
+        "- Auth Service -depends_on-> token cache [Data: Relationships (2)]",
+        "- login flow -depends_on-> Auth Service [Data: Relationships (1)]",
+    ]
+    assert [citation.path for citation in answer.citations] == ["c3.md", "c2.md", "c1.md"]
+    assert all(r8_texts[c.path][c.start : c.end] == c.quote for c in answer.citations)
