@@ -63,7 +63,7 @@ class Attempts:
                     self.limiter.report_success()
                     self.retries.report_success()
                     return Call(outcome, attempt, latency_ms)
-                if outcome.kind == "limited":
+                if outcome.kind in ("limited", "timeout"):  # a server that cannot keep up says so, or says nothing
                     self.limiter.report_refusal(outcome.retry_after)
             past[outcome.kind] += 1
             retry = self.retries.next_try(outcome, key, past)

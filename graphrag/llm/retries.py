@@ -2,7 +2,7 @@
 
 Told to slow down (429, 503, 529): as the provider says, else 1, 2, 4 ... 60 seconds; up to 12 times, and never longer
 than `max_wait_seconds` at once. Server errors and lost connections: 0.5, 1, 2, 4 ... 30 seconds, `max_retries` times.
-Time-outs: at once, twice. All with jitter, so that calls that failed together do not come back together.
+Time-outs: soon, twice. All with jitter, so that calls that failed together do not come back together.
 
 A service that is down is told from a call that is ill: when 8 different calls in a row failed, everybody waits (5, 10,
 20 ... 60 seconds), and their failures do not count against them until `outage_seconds` have passed without any success.
