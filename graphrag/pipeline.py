@@ -40,7 +40,7 @@ from graphrag.index import (
     summaries,
     text_units,
 )
-from graphrag.llm import EMBEDDED
+from graphrag.llm.litellm_door import EMBEDDED
 from graphrag.memo import Memo
 from graphrag.naming.alias_rules import AliasRules, parse_alias_rules
 from graphrag.progress import Progress, QuietProgress

@@ -13,19 +13,19 @@ from typing import NamedTuple
 
 import polars as pl
 
-from graphrag.chat import ChatRequest, models_of_roles
 from graphrag.errors import UsageError
 from graphrag.index import claims, extraction
-from graphrag.llm_plan import plan_calls
+from graphrag.llm import plan_calls
+from graphrag.llm.chat import ChatRequest, models_of_roles
+from graphrag.llm.prices import price_models
 from graphrag.pipeline import PIPELINE, Run, open_run, run_stage
-from graphrag.prices import price_models
 from graphrag.progress import Progress
 from graphrag.run_model import RunModel
 from graphrag.settings import Settings
 
 
 class Plan(NamedTuple):
-    """`calls`: one row a stage and model (graphrag/llm_plan.py). `notes`: what the figures leave out."""
+    """`calls`: one row a stage and model (graphrag/llm/plan.py). `notes`: what the figures leave out."""
 
     n_documents: int
     n_text_units: int

@@ -18,9 +18,8 @@ import polars as pl
 from graphrag.errors import LlmError
 from graphrag.index.claims import ClaimPrompts
 from graphrag.index.extraction import ExtractionPrompts
-from graphrag.llm import EMBEDDED, open_llm
-from graphrag.llm_calls import CallLedger
-from graphrag.llm_door import Llm
+from graphrag.llm import CallLedger, Llm, open_llm
+from graphrag.llm.litellm_door import EMBEDDED
 from graphrag.memo import Memo
 from graphrag.prompts import Prompt, load_prompt
 from graphrag.settings import Settings

@@ -67,7 +67,7 @@ class Llm(Section):
     judge_model: str = Field("", description="another model to decide whether two names are one; empty: llm.model")
     search_model: str = Field("", description="another model for answers; empty: llm.model")
     api_base: str = Field(
-        "", description="address of your own server, such as http://localhost:11434/v1; empty: theirs"
+        "", description="address of your own server, such as http://localhost:8000/v1; empty: the provider's"
     )
     api_key_env: str = Field(
         "",
@@ -85,7 +85,7 @@ class Llm(Section):
     )
 
     def role_models(self) -> dict[str, str]:
-        """The roles (graphrag/chat.py) that have a model of their own."""
+        """The roles (graphrag/llm/chat.py) that have a model of their own."""
         models = {
             "extract": self.extract_model,
             "summarize": self.summarize_model,

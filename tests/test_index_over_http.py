@@ -1,4 +1,4 @@
-"""Index runs with the real litellm against a server that misbehaves: what is readable is in the tables, the rest told."""
+"""Index runs with the real litellm against a server that misbehaves: what is readable is in the tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from graphrag.project import create_project
 from graphrag.settings import load_settings
 
 from .conftest import ROOT
-from .fake_llm import FakeServer, Reply, serve
+from .llm.fake_server import FakeServer, Reply, serve
 
 KEY = "sk-test-0123456789abcdef"
 N_UNITS = 60
@@ -91,9 +91,9 @@ def test_a_night_of_faults_loses_nothing_that_could_be_read(tmp_path: Path, monk
 def test_a_server_that_only_talks_is_held_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     make_project(tmp_path)
-    with serve(lambda question, attempt: Reply("What a lovely note this is.")) as server:
-        with pytest.raises(GateHeld, match=f"{N_UNITS} of {N_UNITS} text units got no usable reply"):
-            index(tmp_path, server)
+    words = f"{N_UNITS} of {N_UNITS} text units got no usable reply"
+    with serve(lambda question, attempt: Reply("A lovely note.")) as server, pytest.raises(GateHeld, match=words):
+        index(tmp_path, server)
     assert not (tmp_path / "data/output/current").exists()
 
 

@@ -8,16 +8,16 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from graphrag.chat import ChatRequest
 from graphrag.errors import BudgetSpent, GateHeld, LlmError, PromptError, Unauthorized, UsageError
-from graphrag.llm_calls import CallLedger
+from graphrag.llm import CallLedger
+from graphrag.llm.chat import ChatRequest
+from graphrag.llm.prices import Price
+from graphrag.llm.replay import ScriptedFault, ScriptedLlm
 from graphrag.memo import Memo
 from graphrag.pipeline import RunSummary, run_pipeline
 from graphrag.planning import plan_run
-from graphrag.prices import Price
 from graphrag.progress import QuietProgress
 from graphrag.project import create_project
-from graphrag.replay import ScriptedFault, ScriptedLlm
 from graphrag.settings import Settings, load_settings
 from graphrag.store import check_integrity, read_manifest
 from graphrag.store.runs import read_runs
@@ -53,7 +53,7 @@ class Project:
         def open_model(
             settings: Settings, *, memo: Memo, ledger: CallLedger, max_tokens: int | None = None
         ) -> ScriptedLlm:
-            from graphrag.budget import Budget
+            from graphrag.llm.budget import Budget
 
             budget = Budget(limit_usd=settings.llm.budget_usd or None, limit_tokens=max_tokens)
             llm = ScriptedLlm(
@@ -272,7 +272,7 @@ def test_a_budget_without_a_price_is_refused_before_any_call(project: Project) -
 
 
 def test_embeddings_come_from_the_service(project: Project) -> None:
-    from graphrag.llm_embeddings import RawVectors
+    from graphrag.llm.embeddings import RawVectors
 
     asked: list[str] = []
 

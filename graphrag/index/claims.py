@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from graphrag import tables
-from graphrag.chat import ChatRequest, Message
 from graphrag.ids import row_id
 from graphrag.index.passage_calls import PassageQuestions, PassageReply, ask_passages
 from graphrag.index.passages import Passage
-from graphrag.llm_door import Llm
+from graphrag.llm import Llm
+from graphrag.llm.chat import ChatRequest, Message
 from graphrag.names import name_key
 from graphrag.prompts import Prompt
 from graphrag.replies.claims import Claim, ClaimsReply, parse_claims_reply

@@ -20,7 +20,7 @@ import polars as pl
 
 from graphrag import tables, vectors
 from graphrag.ids import content_sha256
-from graphrag.llm_embeddings import Vectors
+from graphrag.llm.embeddings import Vectors
 from graphrag.memo import Memo
 
 STAGE = "embeddings"

@@ -5,26 +5,26 @@ disambiguation) and failures. Text units in a row go to the model together (unit
 answers names and relations with sentence numbers. `render_extraction` and `parse_extraction` (placed_records.py, where
 the rules for names and places stand) are pure; `extract_mentions` joins them through the door to the model.
 
-Does not: retry, count money or keep replies (graphrag/llm_door.py), or decide which names mean one entity.
+Does not: retry, count money or keep replies (graphrag/llm), or decide which names mean one entity.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from graphrag import tables
-from graphrag.chat import ChatRequest, Message
 from graphrag.ids import row_id
 from graphrag.index.passage_calls import PassageQuestions, ask_passages
 from graphrag.index.passages import Passage
 from graphrag.index.placed_records import Parsed, parse_extraction
 from graphrag.index.unit_groups import UnitGroup, group_text_units
-from graphrag.llm_door import Llm
+from graphrag.llm import Llm
+from graphrag.llm.chat import ChatRequest, Message
 from graphrag.prompts import Prompt
 from graphrag.replies.fields import TextNames
 from graphrag.replies.graph import GraphReply, parse_graph_replies
@@ -144,12 +144,8 @@ def plan_extraction(
         request = questions.render(passage)
         yield request
         for _ in range(max_gleanings):
-            said = (Message("assistant", passage.numbered), Message("user", questions.go_on))
-            request = ChatRequest(
-                STAGE, "extract", (*request.messages, *said), max_tokens=max_reply_tokens,
-                expected_tokens=request.expected_tokens // 4,
-            )  # fmt: skip
-            yield request
+            request = request.followed_by(passage.numbered, questions.go_on)
+            yield replace(request, expected_tokens=request.expected_tokens // 4)
 
 
 def _values(prompt: Prompt, entity_types: Sequence[str]) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """One passage put to a model: the question, the rest of a reply that was cut, gleanings, and a split in two.
 
 What a model answered in all turns about one passage is one `PassageReply`. Repair of an unreadable reply, retries,
-memo and budget are the door's (graphrag/llm_door.py).
+memo and budget are the door's (graphrag/llm).
 
 Does not: know what the records mean; the stage (extraction.py, claims.py) gives the question and a reader.
 """
@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from graphrag.chat import ChatReply, ChatRequest, Message
-from graphrag.concurrency import map_concurrently
 from graphrag.index.passages import Passage
-from graphrag.llm_door import Llm
+from graphrag.llm import Llm
+from graphrag.llm.chat import ChatReply, ChatRequest
+from graphrag.llm.concurrency import map_concurrently
 
 
 class PassageReply(NamedTuple):
@@ -103,10 +103,9 @@ def _is_cut(reply: ChatReply, questions: PassageQuestions) -> bool:
 
 async def _go_on(llm: Llm, request: ChatRequest, turns: list[ChatReply], questions: PassageQuestions) -> str:
     """Asks for what is missing behind `turns` and appends the reply; in words what went wrong where there is none."""
-    said: list[Message] = []
     for turn in turns:
-        said += [Message("assistant", _whole_lines(turn, questions)), Message("user", questions.go_on)]
-    reply = await llm.chat(replace(request, messages=(*request.messages, *said), repair=""))
+        request = request.followed_by(_whole_lines(turn, questions), questions.go_on)
+    reply = await llm.chat(replace(request, repair=""))
     if reply.is_good:
         turns.append(reply)
         return ""

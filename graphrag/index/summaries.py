@@ -15,9 +15,9 @@ from typing import NamedTuple
 import polars as pl
 
 from graphrag import tables
-from graphrag.chat import ChatReply, ChatRequest, Message
-from graphrag.concurrency import map_concurrently
-from graphrag.llm_door import Llm
+from graphrag.llm import Llm
+from graphrag.llm.chat import ChatReply, ChatRequest, Message
+from graphrag.llm.concurrency import map_concurrently
 from graphrag.prompts import Prompt
 from graphrag.replies.objects import parse_description_reply
 from graphrag.sentences import sentence_spans

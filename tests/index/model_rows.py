@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import polars as pl
 
-from graphrag.chat import ChatRequest
 from graphrag.index.claims import ClaimPrompts
 from graphrag.index.extraction import Extraction, ExtractionPrompts, extract_mentions
 from graphrag.index.text_units import build_text_units
+from graphrag.llm.chat import ChatRequest
+from graphrag.llm.replay import ScriptedLlm
 from graphrag.prompts import load_prompt
-from graphrag.replay import ScriptedLlm
 from graphrag.tables import DOCUMENTS
 from graphrag.tokens import count_tokens
 from tests.mention_rows import document

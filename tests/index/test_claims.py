@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from graphrag.chat import ChatRequest
 from graphrag.index.claims import Claims, extract_claims
 from graphrag.index.disambiguation import disambiguate_entities
 from graphrag.index.graph import build_graph
-from graphrag.replay import ScriptedLlm
+from graphrag.llm.chat import ChatRequest
+from graphrag.llm.replay import ScriptedLlm
 from graphrag.store import check_integrity
 
 from .model_rows import CLAIM_PROMPTS, TYPES, answer_depends, extract, read_folder

@@ -9,10 +9,10 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from graphrag import ids
-from graphrag.chat import ChatRequest
 from graphrag.index.extraction import Extraction
+from graphrag.llm.chat import ChatRequest
+from graphrag.llm.replay import ScriptedFault, ScriptedLlm
 from graphrag.memo import Memo
-from graphrag.replay import ScriptedFault, ScriptedLlm
 from graphrag.tables import ENTITY_MENTIONS, RELATIONSHIP_MENTIONS
 
 from .model_rows import answer_depends, extract, passage_of, read_folder

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from graphrag.chat import ChatRequest, Completion
 from graphrag.errors import Unauthorized
 from graphrag.index.extraction import ask_about
 from graphrag.index.passage_calls import PassageReply, ask_passages
-from graphrag.replay import ScriptedFault, ScriptedLlm
+from graphrag.llm.chat import ChatRequest, Completion
+from graphrag.llm.replay import ScriptedFault, ScriptedLlm
 
 from .model_rows import PROMPTS, TYPES, passage_of
 

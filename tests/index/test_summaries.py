@@ -16,8 +16,8 @@ from graphrag.index.summaries import (
     render_summary,
     summarise_entities,
 )
+from graphrag.llm.replay import ScriptedLlm
 from graphrag.prompts import load_prompt
-from graphrag.replay import ScriptedLlm
 from graphrag.tables import DOCUMENTS, ENTITY_MENTIONS, RELATIONSHIP_MENTIONS, TEXT_UNITS
 from tests.mention_rows import document, mention, relation, text_unit
 

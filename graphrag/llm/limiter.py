@@ -1,13 +1,14 @@
 """How many calls may be in flight and how many may start in a minute; adapts to what the provider bears.
 
-Concurrency: additive increase, multiplicative decrease. A 429 or 503 shrinks the number of places to 7 in 10, at most
-once a second (a burst of refusals is one event); each success gives a quarter of a place back. Places are handed out in
-the order of asking. Calls that wait for a retry hold no place.
+Concurrency: additive increase, multiplicative decrease. A 429, 503 or time-out shrinks the number of places to 7 in 10,
+at most once a second (a burst of refusals is one event); each success gives a quarter of a place back, and less near
+the number that was too many, until 100 successes in a row have forgotten it. Places are handed out in the order of
+asking. Calls that wait for a retry hold no place.
 Rates: requests and tokens within the last 60 seconds, as providers count them. A call larger than the whole token limit
 goes alone.
 When most of the latest answers were refusals and the provider said how long to wait, nobody starts before.
 
-Does not: retry, sleep for a call (retries.py, llm.py), or know prices.
+Does not: retry, sleep for a call (retries.py, attempts.py), or know prices.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 WINDOW_SECONDS = 60.0
-SHRINK, GROW = 0.7, 0.25
+SHRINK, GROW, GROW_NEAR_CEILING = 0.7, 0.25, 0.02
+CEILING, CEILING_SUCCESSES = 0.95, 100
 SHRINK_PAUSE_SECONDS = 1.0
 LATEST = 8  # answers looked at before everybody is held back
 
@@ -46,6 +48,7 @@ class Limiter:
         self._waiters: deque[tuple[asyncio.Future[None], int]] = deque()
         self._latest: deque[bool] = deque(maxlen=LATEST)
         self._shrunk_at = self._held_until = float("-inf")
+        self._ceiling, self._n_successes = float("inf"), 0
         self._timer: asyncio.TimerHandle | None = None
 
     @asynccontextmanager
@@ -60,14 +63,19 @@ class Limiter:
 
     def report_success(self) -> None:
         self._latest.append(True)
-        self.capacity = min(float(self.max_concurrency), self.capacity + GROW)
+        self._n_successes += 1
+        is_near = self.capacity >= self._ceiling and self._n_successes <= CEILING_SUCCESSES
+        growth = GROW_NEAR_CEILING if is_near else GROW
+        self.capacity = min(float(self.max_concurrency), self.capacity + growth)
 
     def report_refusal(self, retry_after: float | None) -> None:
-        """A 429 or 503: shrink, and hold everybody back if the provider refuses nearly all."""
+        """A 429, 503 or time-out: shrink, and hold everybody back if nearly all are refused with a time to wait."""
         now = self._clock()
         self._latest.append(False)
+        self._n_successes = 0
         if now - self._shrunk_at >= SHRINK_PAUSE_SECONDS:
             self._shrunk_at = now
+            self._ceiling = self.capacity * CEILING
             self.capacity = max(1.0, self.capacity * SHRINK)
         if retry_after and len(self._latest) == LATEST and sum(self._latest) <= LATEST // 4:
             self.hold(retry_after)

@@ -16,17 +16,17 @@ from pathlib import Path
 
 import orjson
 
-from graphrag.attempts import Attempts
-from graphrag.budget import Budget
-from graphrag.chat import ROLES, ChatReply, ChatRequest, Completion, chat_key
 from graphrag.errors import InputError, ReplyMiss, StoreError
-from graphrag.limiter import Limiter
-from graphrag.llm_calls import CallLedger
-from graphrag.llm_door import Llm, Provider
-from graphrag.llm_embeddings import RawVectors
+from graphrag.llm.attempts import Attempts
+from graphrag.llm.budget import Budget
+from graphrag.llm.chat import ROLES, ChatReply, ChatRequest, Completion, chat_key
+from graphrag.llm.door import Llm, Provider
+from graphrag.llm.embeddings import RawVectors
+from graphrag.llm.ledger import CallLedger
+from graphrag.llm.limiter import Limiter
+from graphrag.llm.prices import Price
+from graphrag.llm.retries import Retries
 from graphrag.memo import Memo
-from graphrag.prices import Price
-from graphrag.retries import Retries
 
 Script = Callable[[ChatRequest], str | Completion | Awaitable[str | Completion]]
 EmbedScript = Callable[[Sequence[str]], RawVectors]

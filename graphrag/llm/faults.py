@@ -9,11 +9,11 @@ Does not: retry (retries.py), or let a key into a message (every detail goes thr
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from graphrag.errors import LlmError, Unauthorized, Unavailable
-from graphrag.limiter import parse_retry_after
+from graphrag.llm.limiter import parse_retry_after
 
 # limited: told to slow down. timeout, unavailable: worth another try. too_long, refusal: this request only.
 # unauthorized, rejected, exhausted: no call will succeed, the run ends.
@@ -22,7 +22,7 @@ Kind = Literal["limited", "timeout", "unavailable", "too_long", "refusal", "unau
 RUN_GOES_ON: tuple[Literal["timeout", "unavailable", "too_long", "refusal"], ...] = (
     "timeout", "unavailable", "too_long", "refusal",
 )  # fmt: skip
-MAX_DETAIL = 300
+MAX_DETAIL, MAX_CHAIN = 300, 5
 TOO_LONG_WORDS = (
     "maximum context length", "context_length_exceeded", "context window", "prompt is too long", "input is too long",
     "exceeds the maximum number of tokens", "exceed_context_size", "reduce the length",
@@ -32,10 +32,13 @@ REFUSAL_WORDS = (
     "content management policy", "responsibleaipolicyviolation",
 )  # fmt: skip
 EXHAUSTED_WORDS = ("insufficient_quota", "exceeded your current quota", "billing", "credit balance is too low")
+NO_KEY_WORDS = ("missing credentials", "api_key client option must be set", "missing api key")
 UNKNOWN_PROVIDER_WORDS = "llm provider not provided"
 OVERLOADED = (429, 503, 529)
 _LITELLM_PREFIX = re.compile(r"^(?:litellm\.)?(?:\w+(?:Error|Exception|Timeout)\w*:\s*|litellm\.\w+:\s*)+")
-_PROVIDER_PREFIX = re.compile(r"^\w+Exception\s*-\s*")
+_PROVIDER_PREFIX = re.compile(r"^\w+(?:Exception|Error)(?: \w+Error)?\s*-\s*")
+_JSON_MESSAGE = re.compile(r'"(?:message|error)":\s*"((?:[^"\\]|\\.)+)"')
+_NOISE = re.compile(r"\.?\s*Handle with `litellm\.\w+`|\sssl:<[^>]*>")
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|key|gsk|xai|hf)[-_][\w*.-]{6,}|\bBearer\s+\S+|\bAIza[\w-]{10,}", re.IGNORECASE)
 
 
@@ -57,6 +60,10 @@ def classify_fault(error: Exception, *, secrets: Iterable[str] = ()) -> Fault | 
         is_transport = isinstance(error, OSError) or "APIConnectionError" in names
         return Fault("unavailable", 0, detail or type(error).__name__) if is_transport else None
     words = f"{detail} {getattr(error, 'code', '')}".casefold()
+    if status >= 500:  # litellm makes a 500 of what it has no class for, and of a key that is missing here
+        behind = [getattr(link, "status_code", None) for link in _chain(error)]
+        status = next((code for code in OVERLOADED if code in behind), status)
+        status = 401 if any(word in words for word in NO_KEY_WORDS) else status
     return Fault(_kind(status, names, words), status, detail, _retry_after(error))
 
 
@@ -77,8 +84,24 @@ def _kind(status: int, names: set[str], words: str) -> Kind:
 
 
 def _retry_after(error: Exception) -> float | None:
-    headers = getattr(getattr(error, "response", None), "headers", None)
-    return parse_retry_after(headers.get("retry-after")) if headers is not None else None
+    """litellm keeps a provider's headers in one of three places of its own error, or only in the error behind it."""
+    for link in _chain(error):
+        places = (getattr(getattr(link, "response", None), "headers", None), getattr(link, "headers", None))
+        for headers in (*places, getattr(link, "litellm_response_headers", None)):
+            if isinstance(headers, Mapping):
+                found = {str(name).casefold(): str(value) for name, value in headers.items()}
+                if "retry-after" in found:
+                    return parse_retry_after(found["retry-after"])
+    return None
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    link: BaseException | None = error
+    for _ in range(MAX_CHAIN):
+        if link is None:
+            return
+        yield link
+        link = link.__cause__ or link.__context__
 
 
 def clean_detail(text: str, *, secrets: Iterable[str] = ()) -> str:
@@ -87,7 +110,10 @@ def clean_detail(text: str, *, secrets: Iterable[str] = ()) -> str:
         if secret:
             text = text.replace(secret, "[key]")
     text = " ".join(_KEY_LIKE.sub("[key]", text).split())
-    text = _PROVIDER_PREFIX.sub("", _LITELLM_PREFIX.sub("", text)).rstrip(".")
+    text = _PROVIDER_PREFIX.sub("", _LITELLM_PREFIX.sub("", text))
+    if message := _JSON_MESSAGE.search(text):
+        text = message[1]
+    text = _NOISE.sub("", text).rstrip(". ")
     return text if len(text) <= MAX_DETAIL else text[: MAX_DETAIL - 1] + "…"
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -13,20 +15,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
-from graphrag.budget import Budget
-from graphrag.chat import ChatReply, ChatRequest, Message
 from graphrag.errors import LlmError, Unauthorized, Unavailable
-from graphrag.llm import LiteLlm, chat_many, default_key_name, open_llm
-from graphrag.llm_calls import CallLedger
+from graphrag.llm.budget import Budget
+from graphrag.llm.chat import ChatReply, ChatRequest, Message
+from graphrag.llm.door import chat_many
+from graphrag.llm.ledger import CallLedger
+from graphrag.llm.litellm_door import LiteLlm, default_key_name, open_llm
+from graphrag.llm.replay import Recording
+from graphrag.llm.retries import Retries
 from graphrag.memo import Memo
-from graphrag.replay import Recording
-from graphrag.retries import Retries
 from graphrag.settings import load_settings
 
-from .conftest import ROOT
-from .fake_llm import FakeServer, Reply, Script, Vector, serve
+from ..conftest import ROOT
+from .fake_server import FakeServer, Reply, Script, Vector, serve
 
 KEY = "sk-test-0123456789abcdef"
 
@@ -207,6 +211,54 @@ def test_usage_that_is_missing_or_absurd_is_counted_by_us_and_marked(
     assert ledger.frame()["status"].to_list() == ["ok (tokens estimated)" if is_estimated else "ok"]
 
 
+def test_a_bad_night_of_all_faults_at_once_loses_nothing(tmp_path: Path) -> None:
+    """30 % malformed, 10 % truncated, 10 % 429, 5 % 500, 2 % silence, each drawn anew at every attempt."""
+    faults = [
+        *[Reply("not digits")] * 30,
+        *[Reply("12", finish_reason="length")] * 10,
+        *[Reply(status=429, headers={"Retry-After": "0.05"})] * 10,
+        *[Reply(status=500)] * 5,
+        *[Reply(hang=True)] * 2,
+    ]
+    rng = random.Random(7)
+
+    def night(question: str, attempt: int) -> Reply:
+        draw = rng.randrange(100)
+        return faults[draw] if draw < len(faults) else Reply(question[-3:])
+
+    requests = [ask(f"number {n:03}", accept=str.isdigit, repair=f"Digits, please: {n:03}") for n in range(150)]
+    with serve(night) as server, Memo(tmp_path / "memo") as memo:
+        llm = open_door(server, memo=memo, timeout_seconds=0.5, max_concurrency=16)
+        replies = llm.run(chat_many(llm, requests))
+        n_bad = sum(not reply.is_good for reply in replies)
+        assert {reply.status for reply in replies} <= {"ok", "truncated", "unreadable_reply"}
+        assert all(reply.text in ("12", f"{n:03}") for n, reply in enumerate(replies) if reply.is_good)
+        assert n_bad < 40, "0.3 * 0.3 of 150 on average"
+        n_before = len(server.questions)
+        llm.run(chat_many(llm, [q for q, reply in zip(requests, replies, strict=True) if reply.is_good]))
+        assert len(server.questions) == n_before, "what was good is in the memo"
+        assert llm.ledger.frame().filter(~pl.col("cached"))["attempts"].sum() == n_before
+
+
+@pytest.mark.shared
+@pytest.mark.slow
+def test_server_of_the_benchmark_with_faults(shared: Path, tmp_path: Path) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    options = ["--latency-ms", "20", "--fail-rate", "0.1", "--stall-s", "5", "--truncate-rate", "0.1"]
+    command = [sys.executable, str(shared / "bench" / "fakellm.py"), "--port", str(port), *options]
+    with subprocess.Popen(command) as process:
+        try:
+            llm = LiteLlm("openai/fake-chat", api_base=f"http://127.0.0.1:{port}/v1", timeout_seconds=1.0)
+            requests = [ask(f"question {n}: Alice met Bob in London.") for n in range(200)]
+            replies = llm.run(chat_many(llm, requests))
+        finally:
+            process.terminate()
+    assert Counter(reply.is_good for reply in replies) == {True: 200}
+    assert {reply.status for reply in replies} == {"ok", "truncated"}
+
+
 def test_a_usd_budget_without_a_price_is_refused_before_any_call() -> None:
     with pytest.raises(LlmError, match=r'^No price for "openai/fake"\. Set llm\.price or use --max-tokens\.$'):
         LiteLlm("openai/fake", budget=Budget(limit_usd=1.0))
@@ -242,6 +294,17 @@ def test_roles_may_have_their_own_models() -> None:
         requests = [ask("a"), ChatRequest("disambiguation", "judge", (Message("user", "b"),))]
         llm.run(chat_many(llm, requests))
     assert {body["messages"][-1]["content"]: body["model"] for body in server.bodies} == {"a": "fake", "b": "wise"}
+
+
+def test_the_key_of_a_named_variable_goes_to_its_own_server_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_MODEL_KEY", KEY)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with serve(lambda q, n: Reply()) as ours, serve(lambda q, n: Reply()) as other:
+        llm = open_door(ours, api_key_env="MY_MODEL_KEY", embedding_model="openai/vec", embedding_api_base=other.url)
+        llm.run(chat_many(llm, [ask("q")]))
+        llm.run(llm.embed(["t"]))
+    assert ours.headers[0]["Authorization"] == f"Bearer {KEY}"
+    assert KEY not in str(other.headers)
 
 
 def test_settings_open_the_door(tmp_path: Path) -> None:
@@ -328,7 +391,7 @@ def test_another_dimension_than_before_makes_all_vectors_again_with_a_notice(tmp
 WORKER = """
 import sys
 from pathlib import Path
-from graphrag.chat import ChatRequest, Message
+from graphrag.llm.chat import ChatRequest, Message
 from graphrag.llm import LiteLlm, chat_many
 from graphrag.memo import Memo
 

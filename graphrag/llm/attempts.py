@@ -1,6 +1,6 @@
 """One question to a provider, over as many attempts as it takes: limiter, time limit, faults, waits.
 
-Does not: know what is asked, what it costs, or whether the answer is any good (llm_door.py).
+Does not: know what is asked, what it costs, or whether the answer is any good (door.py).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from itertools import count
 from typing import Generic, NamedTuple, TypeVar
 
 from graphrag.errors import LlmError, Unavailable
-from graphrag.limiter import Limiter
-from graphrag.llm_faults import RUN_GOES_ON, Fault, Kind, classify_fault, fatal_error
-from graphrag.retries import Retries
+from graphrag.llm.faults import RUN_GOES_ON, Fault, Kind, classify_fault, fatal_error
+from graphrag.llm.limiter import Limiter
+from graphrag.llm.retries import Retries
 
 Answer = TypeVar("Answer")
 
@@ -63,7 +63,7 @@ class Attempts:
                     self.limiter.report_success()
                     self.retries.report_success()
                     return Call(outcome, attempt, latency_ms)
-                if outcome.kind == "limited":
+                if outcome.kind in ("limited", "timeout"):  # a server that cannot keep up says so, or says nothing
                     self.limiter.report_refusal(outcome.retry_after)
             past[outcome.kind] += 1
             retry = self.retries.next_try(outcome, key, past)

@@ -13,9 +13,9 @@ from typing import Any
 
 import polars as pl
 
-from graphrag.chat import MEMO_KIND, UNKNOWN_MAX_REPLY, ChatRequest, Role, chat_key
+from graphrag.llm.chat import MEMO_KIND, UNKNOWN_MAX_REPLY, ChatRequest, Role, chat_key
+from graphrag.llm.prices import Price
 from graphrag.memo import Memo
-from graphrag.prices import Price
 from graphrag.tokens import TokenCounter, count_tokens
 
 TOKENS_AROUND_MESSAGE = 4  # role and separators, in OpenAI's chat format

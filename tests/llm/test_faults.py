@@ -1,10 +1,12 @@
-"""Errors of providers, told apart without importing litellm; tests/test_llm.py does the same with the real ones."""
+"""Errors of providers, told apart without importing litellm; test_litellm_door.py does the same with the real ones."""
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import pytest
 
-from graphrag.llm_faults import Kind, classify_fault, clean_detail, fatal_error
+from graphrag.llm.faults import Kind, classify_fault, clean_detail, fatal_error
 
 
 class ProviderError(Exception):
@@ -37,6 +39,7 @@ class ContextWindowExceededError(ProviderError):
         (ProviderError("no", 400, "content_policy_violation"), "refusal"),
         (ProviderError("The response was filtered due to the prompt triggering Azure's content management policy", 400),
          "refusal"),
+        (ProviderError("Missing credentials. Please pass an `api_key`", 500), "unauthorized"),
         (TimeoutError(), "timeout"),
         (ConnectionResetError("reset"), "unavailable"),
     ],
@@ -60,11 +63,36 @@ def test_mistakes_in_programs_are_no_faults(error: Exception) -> None:
         ("header Authorization: Bearer abc.def", "header Authorization: [key]"),
         ("the secret hunter22 is here", "the secret [key] is here"),
         ("a sk-y clear day", "a sk-y clear day"),
+        ('AnthropicException - {"type": "error", "error": {"type": "x", "message": "slow down"}}.', "slow down"),
+        ('OllamaError - {"error": "model \'x\' not found"}', "model 'x' not found"),
+        (
+            "Cannot connect to host a:9 ssl:<ssl.SSLContext object at 0x7f> [refused]",
+            "Cannot connect to host a:9 [refused]",
+        ),
+        ("AzureException NotFoundError - no deployment", "no deployment"),
+        ("oom. Handle with `litellm.InternalServerError`.", "oom"),
         ("x" * 400, "x" * 299 + "…"),
     ],
 )
 def test_details_are_one_line_without_keys(text: str, clean: str) -> None:
     assert clean_detail(text, secrets=["hunter22", ""]) == clean
+
+
+@pytest.mark.parametrize("place", ["response", "headers", "litellm_response_headers", "behind"])
+def test_the_wait_is_found_wherever_litellm_keeps_the_headers(place: str) -> None:
+    class Response:
+        headers: ClassVar = {"Retry-After": "7"}
+
+    error = ProviderError("overloaded", 500)
+    origin = ProviderError("overloaded", 529)
+    error.__cause__ = origin
+    if place == "response":
+        error.response = Response()  # type: ignore[attr-defined]  # as httpx hangs it on
+    else:
+        setattr(origin if place == "behind" else error, place.replace("behind", "headers"), Response.headers)
+    fault = classify_fault(error)
+    assert fault is not None
+    assert (fault.kind, fault.status, fault.retry_after) == ("limited", 529, 7.0)
 
 
 def test_a_model_without_a_provider_is_told_how_to_name_it() -> None:

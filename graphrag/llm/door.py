@@ -1,9 +1,9 @@
 """The way of every question: key -> memo -> budget -> limiter -> model -> usage -> ledger -> memo, in `Llm.chat`.
 Texts go the same way to vectors in `Llm.embed`.
 
-Behind the door stands a provider: litellm (llm.py), a script or a recording (replay.py). What is answered is in the
-memo before the caller sees it: a run that is killed or cancelled pays for nothing twice. A reply that the caller cannot
-use is never kept.
+Behind the door stands a provider: litellm (litellm_door.py), a script or a recording (replay.py). What is answered is
+in the memo before the caller sees it: a run that is killed or cancelled pays for nothing twice. A reply that the caller
+cannot use is never kept.
 
 Reads and writes the memo (kinds "llm" and "vector"); writes rows of llm_calls through the ledger.
 
@@ -16,9 +16,10 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from graphrag.attempts import Attempts, Call
-from graphrag.budget import Budget
-from graphrag.chat import (
+from graphrag.errors import LlmError
+from graphrag.llm.attempts import Attempts, Call
+from graphrag.llm.budget import Budget
+from graphrag.llm.chat import (
     MEMO_KIND,
     UNKNOWN_MAX_REPLY,
     ChatReply,
@@ -31,11 +32,8 @@ from graphrag.chat import (
     encode_reply,
     judge_completion,
 )
-from graphrag.concurrency import ignore, map_concurrently
-from graphrag.errors import LlmError
-from graphrag.limiter import Limiter
-from graphrag.llm_calls import CallLedger
-from graphrag.llm_embeddings import (
+from graphrag.llm.concurrency import ignore, map_concurrently
+from graphrag.llm.embeddings import (
     RawVectors,
     Vectors,
     cut_batches,
@@ -45,17 +43,20 @@ from graphrag.llm_embeddings import (
     read_vectors,
     stack_vectors,
 )
-from graphrag.llm_faults import RUN_GOES_ON, Fault
+from graphrag.llm.faults import RUN_GOES_ON, Fault
+from graphrag.llm.ledger import CallLedger
+from graphrag.llm.limiter import Limiter
+from graphrag.llm.prices import Price
+from graphrag.llm.retries import Retries
 from graphrag.memo import Memo, memo_key
-from graphrag.prices import Price
-from graphrag.retries import Retries
 from graphrag.tokens import TokenCounter, count_tokens
 
 if TYPE_CHECKING:
-    from graphrag.llm_embeddings import Embedded
-    from graphrag.replay import Recording
+    from graphrag.llm.embeddings import Embedded
+    from graphrag.llm.replay import Recording
 
 VECTOR_KIND = "vector"
+MAX_QUOTED = 4000  # characters of a bad reply that the model is shown again
 REPAIRABLE: tuple[Status, ...] = ("unreadable_reply", "empty_reply")
 SEEN_MARGIN, SEEN_ENOUGH = 1.5, 3  # after so many replies of a stage, that much more than its longest is set aside
 BYTES_PER_TOKEN = 3  # fewer than any tokenizer needs for prose, so that a prompt is rather over- than underestimated
@@ -140,7 +141,7 @@ class Llm:
         try:
             reply = await self._ask(request, model, key)
             if request.repair and reply.status in REPAIRABLE:
-                reply = await self._ask(request.repaired(reply.text), model, key)
+                reply = await self._ask(request.followed_by(reply.text[:MAX_QUOTED], request.repair), model, key)
             if reply.is_good and self._memo is not None:
                 self._memo.put_many(MEMO_KIND, {key: encode_reply(reply)})
             pending.set_result(reply)

@@ -1,12 +1,12 @@
 """The one door to litellm, which knows the models of all providers: `LiteLlm`.
 
 litellm is imported in the constructor (3 CPU s), after it has been told to fetch nothing on its own: no price list, no
-catalogues. Its retries, its cache, its callbacks and its talk on stderr are off; ours are in llm_door.py and around it.
+catalogues. Its retries, its cache, its callbacks and its talk on stderr are off; ours are in door.py and around it.
 
 Keys are read from the environment: by litellm (OPENAI_API_KEY, AZURE_API_KEY, ...), or here from the variable that
 llm.api_key_env names. No key stands in a message, a log, the memo or the ledger.
 
-Does not: decide what is asked, kept or paid (llm_door.py).
+Does not: decide what is asked, kept or paid (door.py).
 """
 
 from __future__ import annotations
@@ -16,21 +16,19 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graphrag.attempts import Attempts
-from graphrag.budget import Budget
-from graphrag.chat import ChatRequest, Completion, models_of_roles
 from graphrag.errors import Unauthorized
-from graphrag.limiter import Limiter
-from graphrag.llm_calls import CallLedger
-from graphrag.llm_door import Llm, Provider, chat_many
-from graphrag.llm_embeddings import RawVectors
+from graphrag.llm.attempts import Attempts
+from graphrag.llm.budget import Budget
+from graphrag.llm.chat import ChatRequest, Completion, models_of_roles
+from graphrag.llm.door import Llm, Provider
+from graphrag.llm.embeddings import RawVectors
+from graphrag.llm.ledger import CallLedger
+from graphrag.llm.limiter import Limiter
+from graphrag.llm.prices import price_models
+from graphrag.llm.replay import Recording
+from graphrag.llm.retries import Retries
 from graphrag.memo import Memo
-from graphrag.prices import price_models
-from graphrag.replay import Recording
-from graphrag.retries import Retries
 from graphrag.settings import Settings
-
-__all__ = ["LiteLlm", "chat_many", "open_llm"]
 
 EMBEDDED = "embedded"
 OFFLINE = {
@@ -77,6 +75,7 @@ class LiteLlm(Llm):
         named = sorted({*models.values(), *([embedding_model] if embedding_model else [])})
         super().__init__(
             _LiteLlmProvider(
+                model,
                 api_base=api_base,
                 api_key_env=api_key_env,
                 embedding_api_base=embedding_api_base,
@@ -134,8 +133,11 @@ def open_llm(
 
 def default_key_name(model: str) -> str:
     """The variable in which litellm looks for the key of a model's provider."""
-    provider = model.partition("/")[0] if "/" in model else "openai"
-    return f"{provider.upper().replace('-', '_')}_API_KEY"
+    return f"{_provider_name(model).upper().replace('-', '_')}_API_KEY"
+
+
+def _provider_name(model: str) -> str:
+    return model.partition("/")[0] if "/" in model else "openai"
 
 
 def _secrets(environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -147,14 +149,18 @@ def _secrets(environ: Mapping[str, str]) -> tuple[str, ...]:
 class _LiteLlmProvider(Provider):
     """litellm's two calls, in our words."""
 
-    def __init__(self, *, api_base: str, api_key_env: str, embedding_api_base: str, timeout_seconds: float) -> None:
+    def __init__(
+        self, main: str, *, api_base: str, api_key_env: str, embedding_api_base: str, timeout_seconds: float
+    ) -> None:
+        self._main = main
         self._api_base, self._embedding_api_base = api_base, embedding_api_base
         self._api_key_env, self._timeout_seconds = api_key_env, timeout_seconds
         self._litellm = _import_litellm()
 
     async def complete(self, model: str, request: ChatRequest) -> Completion:
         messages = [message._asdict() for message in request.messages]
-        options = self._options(model, self._api_base)
+        api_base = self._api_base if _provider_name(model) == _provider_name(self._main) else ""
+        options = self._options(model, api_base)
         response = await self._litellm.acompletion(model=model, messages=messages, **request.params(), **options)
         return _read_completion(response)
 
@@ -169,7 +175,9 @@ class _LiteLlmProvider(Provider):
         self._litellm.in_memory_llm_clients_cache.flush_cache()  # else a later loop may be given a closed client
 
     def _options(self, model: str, api_base: str) -> dict[str, Any]:
-        key_name = self._api_key_env or default_key_name(model)
+        """Address and key. That of llm.api_key_env goes to the main model's provider at its address, nowhere else."""
+        is_main = _provider_name(model) == _provider_name(self._main) and api_base == self._api_base
+        key_name = self._api_key_env if is_main and self._api_key_env else default_key_name(model)
         key = os.environ.get(key_name) or (NO_KEY if api_base and default_key_name(model) == "OPENAI_API_KEY" else None)
         return {
             "api_base": api_base or None,

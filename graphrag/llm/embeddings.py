@@ -3,7 +3,7 @@
 A service may answer in any order, with fewer vectors than texts, with vectors of another length than yesterday's, or
 with NaN and zeros. What is left is float32 of length 1; a text without a usable vector is named with its reason.
 
-Does not: call (llm.py), or embed with a local model (vectors.py).
+Does not: call (door.py), or embed with a local model (vectors.py).
 """
 
 from __future__ import annotations

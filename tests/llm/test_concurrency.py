@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag.concurrency import map_concurrently
+from graphrag.llm.concurrency import map_concurrently
 
 
 @given(items=st.lists(st.integers(), max_size=40), in_flight=st.integers(1, 10))

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from graphrag.limiter import Limiter, parse_retry_after
+from graphrag.llm.limiter import Limiter, parse_retry_after
 
 
 class Clock:
@@ -95,6 +95,21 @@ def test_refusals_shrink_once_a_second_and_successes_grow_again() -> None:
         limiter.report_refusal(None)
     assert limiter.capacity == 1
     for _ in range(200):
+        limiter.report_success()
+    assert limiter.capacity == 20
+
+
+def test_growth_is_slow_near_what_was_too_much_and_forgets_it() -> None:
+    limiter = Limiter(20, clock=Clock())
+    limiter.report_refusal(None)
+    assert limiter.capacity == 14
+    for _ in range(20):
+        limiter.report_success()
+    assert limiter.capacity == 19, "quickly up to the ceiling"
+    for _ in range(30):
+        limiter.report_success()
+    assert limiter.capacity == pytest.approx(19.6)
+    for _ in range(60):
         limiter.report_success()
     assert limiter.capacity == 20
 

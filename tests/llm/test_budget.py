@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag.budget import Budget
 from graphrag.errors import BudgetSpent
+from graphrag.llm.budget import Budget
 
 
 @given(

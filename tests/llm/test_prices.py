@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from graphrag.prices import Price, find_price, price_models
+from graphrag.llm.prices import Price, find_price, price_models
 
-from .conftest import ROOT
+from ..conftest import ROOT
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_cached_tokens_cost_less_and_are_never_more_than_all() -> None:
 
 def test_prices_need_no_litellm() -> None:
     program = (
-        "import sys; from graphrag.prices import find_price; find_price('gpt-4o'); print('litellm' in sys.modules)"
+        "import sys; from graphrag.llm.prices import find_price; find_price('gpt-4o'); print('litellm' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from graphrag.llm_faults import Fault, Kind
-from graphrag.retries import OUTAGE_CALLS, Retries, Retry
+from graphrag.llm.faults import Fault, Kind
+from graphrag.llm.retries import OUTAGE_CALLS, Retries, Retry
 
 
 class Clock:

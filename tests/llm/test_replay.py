@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from graphrag.chat import ChatReply, ChatRequest, Message
 from graphrag.errors import InputError, ReplyMiss
-from graphrag.llm_door import Llm, chat_many
+from graphrag.llm.chat import ChatReply, ChatRequest, Message
+from graphrag.llm.door import Llm, chat_many
+from graphrag.llm.replay import Recording, ReplayLlm, ScriptedLlm
 from graphrag.memo import Memo
-from graphrag.replay import Recording, ReplayLlm, ScriptedLlm
 
 
 def ask(text: str, **options: Any) -> ChatRequest:

@@ -2,13 +2,13 @@
 
 Told to slow down (429, 503, 529): as the provider says, else 1, 2, 4 ... 60 seconds; up to 12 times, and never longer
 than `max_wait_seconds` at once. Server errors and lost connections: 0.5, 1, 2, 4 ... 30 seconds, `max_retries` times.
-Time-outs: at once, twice. All with jitter, so that calls that failed together do not come back together.
+Time-outs: soon, twice. All with jitter, so that calls that failed together do not come back together.
 
 A service that is down is told from a call that is ill: when 8 different calls in a row failed, everybody waits (5, 10,
 20 ... 60 seconds), and their failures do not count against them until `outage_seconds` have passed without any success.
 From then on calls are given up unasked: a run over 10,000 units ends soon, and the next one asks them.
 
-Does not: sleep, call, or limit (llm.py, limiter.py).
+Does not: sleep, call, or limit (attempts.py, limiter.py).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-from graphrag.llm_faults import Fault, Kind
+from graphrag.llm.faults import Fault, Kind
 
 MAX_LIMITED, MAX_TIMEOUTS = 12, 2
 LONGEST_LIMITED, LONGEST_UNAVAILABLE, LONGEST_OUTAGE_WAIT = 60.0, 30.0, 60.0

@@ -3,7 +3,7 @@
 What is done is handed over at once (`on_result`), so that a crash or Ctrl-C later loses nothing of it. When one fails,
 nothing new starts; those in flight have been paid for and get time to end, then the first failure is raised.
 
-Does not: limit rates, retry, or know language models (limiter.py, llm.py do).
+Does not: limit rates, retry, or know language models (limiter.py, attempts.py, door.py do).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The key of a request is the sha256 of all that determines the reply: model, messages, parameters, prompt version. Stage,
 role and the caller's check are not in it: the same question asked by two stages is paid for once.
 
-Does not: call anything (llm.py), or know prompts and their replies' formats (prompts.py, replies.py).
+Does not: call anything (door.py), or know prompts and their replies' formats (prompts.py, replies/).
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ GOOD: tuple[Status, ...] = ("ok", "truncated")
 
 MEMO_KIND = "llm"
 UNKNOWN_MAX_REPLY = 4096  # tokens that a reply is taken to have at most when nobody bounded it
-MAX_QUOTED_CHARACTERS = 4000  # of a bad reply, when it is shown to the model again
 
 
 def models_of_roles(model: str, overrides: Mapping[str, str]) -> dict[Role, str]:
@@ -78,10 +77,10 @@ class ChatRequest:
             params["response_format"] = {"type": "json_object"}
         return params
 
-    def repaired(self, bad: str) -> ChatRequest:
-        """The second try: the bad reply and what was wrong with it follow the question."""
-        quoted = (Message("assistant", bad[:MAX_QUOTED_CHARACTERS]),) if bad.strip() else ()
-        return replace(self, messages=(*self.messages, *quoted, Message("user", self.repair)))
+    def followed_by(self, said: str, then: str) -> ChatRequest:
+        """The next turn: what the model said, and what the user says then (continue, look again, repair)."""
+        quoted = (Message("assistant", said),) if said.strip() else ()  # providers refuse an empty turn
+        return replace(self, messages=(*self.messages, *quoted, Message("user", then)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from graphrag.budget import Budget
-from graphrag.chat import ChatReply, ChatRequest, Completion, Message, chat_key
 from graphrag.errors import BudgetSpent, LlmError, Unauthorized, Unavailable
-from graphrag.llm_calls import CallLedger
-from graphrag.llm_door import chat_many
+from graphrag.llm.budget import Budget
+from graphrag.llm.chat import ChatReply, ChatRequest, Completion, Message, chat_key
+from graphrag.llm.door import chat_many
+from graphrag.llm.ledger import CallLedger
+from graphrag.llm.prices import Price
+from graphrag.llm.replay import ScriptedFault, ScriptedLlm
 from graphrag.memo import Memo
-from graphrag.prices import Price
-from graphrag.replay import ScriptedFault, ScriptedLlm
 
 DOLLAR_A_TOKEN = Price(1.0, 1.0, 1.0)
 
@@ -101,6 +101,25 @@ def test_an_empty_reply_is_asked_again_without_an_empty_turn() -> None:
     (reply,) = replies_of(llm, ask("q", repair="Please answer."))
     assert reply.text == "there"
     assert [m.role for m in llm.requests[1].messages] == ["user", "user"]
+
+
+def test_a_cut_reply_and_its_continuation_are_two_questions_and_both_are_kept(tmp_path: Path) -> None:
+    """What extraction does with a reply that was cut at the token limit."""
+
+    def cut_once(request: ChatRequest) -> Completion:
+        return Completion("a\nb\nha", "length") if len(request.messages) == 1 else Completion("c\nd")
+
+    async def ask_twice(llm: ScriptedLlm) -> list[str]:
+        first = await llm.chat(ask("q"))
+        assert first.status == "truncated"
+        rest = await llm.chat(ask("q").followed_by(first.text, "Go on."))
+        return [*first.text.split("\n")[:-1], *rest.text.split("\n")]
+
+    with Memo(tmp_path / "memo") as memo:
+        for n_asked in (2, 0):
+            llm = ScriptedLlm(cut_once, memo=memo)
+            assert llm.run(ask_twice(llm)) == ["a", "b", "c", "d"]
+            assert len(llm.requests) == n_asked
 
 
 def test_what_an_older_reader_accepted_is_asked_again(tmp_path: Path) -> None:

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from graphrag.chat import ChatRequest, Message, Role, models_of_roles
-from graphrag.llm_door import chat_many
-from graphrag.llm_plan import plan_calls
+from graphrag.llm.chat import ChatRequest, Message, Role, models_of_roles
+from graphrag.llm.door import chat_many
+from graphrag.llm.plan import plan_calls
+from graphrag.llm.prices import Price
+from graphrag.llm.replay import ScriptedLlm
 from graphrag.memo import Memo
-from graphrag.prices import Price
-from graphrag.replay import ScriptedLlm
 
-from .conftest import ROOT
+from ..conftest import ROOT
 
 
 def ask(text: str, role: Role = "extract") -> ChatRequest:
@@ -45,6 +45,6 @@ def test_an_empty_plan_has_its_columns() -> None:
 
 
 def test_plan_needs_no_litellm() -> None:
-    program = "import sys, graphrag.llm_plan, graphrag.llm; print('litellm' in sys.modules, 'prefect' in sys.modules)"
+    program = "import sys, graphrag.llm.plan, graphrag.llm; print('litellm' in sys.modules, 'prefect' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False False"
