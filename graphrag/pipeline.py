@@ -388,7 +388,8 @@ def _missing_parts(settings: Settings) -> list[str]:
     missing = []
     if settings.extraction.nlp != "lite" and settings.llm.model == EMBEDDED:
         missing.append(nlp_extraction.missing_parts())
-    if settings.embeddings.model != "none" and not vectors.is_service_name(settings.embeddings.model):
+    is_service = settings.llm.model != EMBEDDED and vectors.is_service_name(settings.embeddings.model)
+    if settings.embeddings.model != "none" and not is_service:
         missing.append(vectors.is_available(settings.embeddings.model))
     return missing
 

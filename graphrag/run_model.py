@@ -54,9 +54,7 @@ class RunModel:
         self._settings, self._memo, self._max_tokens = settings, memo, max_tokens
         self._open: OpenLlm = open_model or open_llm
         self._llm: Llm | None = None
-        names = ["extract_graph", "continue_extraction", "repair_reply", "summarize_descriptions"]
-        names += ["extract_claims"] if settings.claims.enabled else []
-        self.prompts: dict[str, Prompt] = {name: load_prompt(name, root) for name in names}
+        self.prompts = load_run_prompts(settings, root)
 
     @property
     def llm(self) -> Llm:
@@ -90,6 +88,13 @@ class RunModel:
 
     def costs(self) -> pl.DataFrame:
         return self.ledger.totals()
+
+
+def load_run_prompts(settings: Settings, root: Path) -> dict[str, Prompt]:
+    """The prompts of a run by name. Raises PromptError for one that cannot work."""
+    names = ["extract_graph", "continue_extraction", "repair_reply", "summarize_descriptions"]
+    names += ["extract_claims"] if settings.claims.enabled else []
+    return {name: load_prompt(name, root) for name in names}
 
 
 def open_run_model(

@@ -289,3 +289,19 @@ def test_embeddings_come_from_the_service(project: Project) -> None:
     vectors = project.tables()["embeddings"]
     assert set(vectors["dim"]) == {2} and set(vectors["model"]) == {"some/embedder"}
     assert vectors.height + summary.failures_by_reason["bad_vector"] == len(set(asked)) > 9
+
+
+def test_check_names_the_model_its_prompts_and_its_price(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    from graphrag.project import check_project
+
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
+    settings = project.settings("llm.model=openai/gpt-4.1-mini")
+    rows = {name: (state, words) for state, name, words in check_project(settings, project.root)}
+    assert [rows[name][0] for name in ("prompts", "model", "price")] == ["ok", "ok", "ok"]
+    monkeypatch.delenv("OPENAI_API_KEY")
+    (project.root / "prompts").mkdir()
+    (project.root / "prompts" / "extract_graph.md").write_text("Find entities.", encoding="utf-8")
+    settings = project.settings("llm.model=openai/no-such-model", "llm.budget_usd=1.0")
+    rows = {name: (state, words) for state, name, words in check_project(settings, project.root)}
+    assert [rows[name][0] for name in ("prompts", "model", "price")] == ["no", "--", "no"]
+    assert "OPENAI_API_KEY" in rows["model"][1] and "{input_text}" in rows["prompts"][1]
