@@ -15,6 +15,8 @@ from functools import lru_cache
 
 import regex
 
+# reStructuredText: :pep:`600` is read as PEP 600.
+_ROLE = regex.compile(r"^:(pep|rfc|cve):`(\d[\w-]*)`$")
 _INVISIBLE = regex.compile(r"[\p{Cf}\p{Cc}--[\t\n\r]]", flags=regex.V1)
 _APOSTROPHES = regex.compile(r"[’‘ʼ`´‛′]")
 _DOUBLE_QUOTES = regex.compile(r"[“”„‟«»\"″]")
@@ -79,8 +81,13 @@ def name_key(surface: str) -> str:
     return " ".join(text.split()) or surface.strip() or surface
 
 
+def read_role(surface: str) -> str:
+    """The words of a role of reStructuredText that numbers a document: :pep:`600` is PEP 600."""
+    return _ROLE.sub(lambda match: f"{match[1].upper()} {match[2]}", surface)
+
+
 def _clean(surface: str) -> str:
-    text = unicodedata.normalize("NFKC", surface)
+    text = unicodedata.normalize("NFKC", read_role(surface))
     text = _DOUBLE_QUOTES.sub("", _APOSTROPHES.sub("'", _INVISIBLE.sub("", text))).strip()
     if text.startswith("(") and text.endswith(")") and text.count("(") == 1:
         text = text[1:-1]
@@ -94,7 +101,7 @@ def compact_key(surface: str) -> str:
 
 def display_name(surface: str) -> str:
     """The surface as a title: one line, without leading article, outer quotes and possessive; case kept."""
-    text = " ".join(_INVISIBLE.sub("", unicodedata.normalize("NFC", surface)).split())
+    text = " ".join(_INVISIBLE.sub("", unicodedata.normalize("NFC", read_role(surface))).split())
     text = text.strip('"“”„«»').strip()
     if len(text) > 1 and text[0] in "'‘’" and text[-1] in "'‘’":
         text = text[1:-1]

@@ -25,13 +25,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def sample_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The output folder of a fresh embedded run over data/sample."""
+def sample_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A fresh embedded run over data/sample: its output folder, and what `graphrag index` prints at its end."""
     from graphrag.pipeline import run_pipeline
+    from graphrag.render import render_summary
     from graphrag.settings import load_settings
 
     work = tmp_path_factory.mktemp("sample")
     overrides = [f"output.dir={work / 'output'}", f"cache.dir={work / 'cache'}"]
     settings, _ = load_settings(ROOT, overrides=overrides, environ={})
-    run_pipeline(settings, ROOT)
-    return work / "output"
+    return work / "output", render_summary(run_pipeline(settings, ROOT))
+
+
+@pytest.fixture(scope="session")
+def sample_index(sample_run: tuple[Path, str]) -> Path:
+    """The output folder of a fresh embedded run over data/sample."""
+    return sample_run[0]

@@ -1,5 +1,5 @@
-"""Writes the generated pages (`make docs`): settings.toml of this repository, docs/tables.md, docs/settings.md, and the
-output in README.md's console blocks, from a fresh index of the sample."""
+"""Writes the generated pages (`make docs`): settings.toml of this repository, docs/tables.md, docs/settings.md; and from a
+fresh index of the sample the output in README.md's console blocks and the answers in docs/sql.md."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import tempfile
 from pathlib import Path
 
 from graphrag.pipeline import run_pipeline
+from graphrag.render import render_summary
 from graphrag.settings import load_settings, render_settings_page, render_template
 from graphrag.tables import render_data_dictionary
 
 from .conftest import ROOT
 from .readme import README, rewrite_outputs, run_command
+from .sql_docs import PAGE, rewrite_answers
 
 SAMPLE_VALUES = {"input.dir": "data/sample/docs", "disambiguation.aliases": "data/sample/aliases.toml"}
 
@@ -27,9 +29,13 @@ def generate_docs() -> None:
     with tempfile.TemporaryDirectory() as folder:
         output_dir = Path(folder) / "output"
         settings, _ = load_settings(ROOT, overrides=[f"output.dir={output_dir}"], environ={})
-        run_pipeline(settings, ROOT)
-        text = rewrite_outputs(README.read_text(encoding="utf-8"), lambda command: run_command(command, output_dir))
-    README.write_text(text, encoding="utf-8")
+        summary = render_summary(run_pipeline(settings, ROOT, full=True))
+
+        def run(command: str) -> str:
+            return f"{summary}\n" if command == "graphrag index" else run_command(command, output_dir)
+
+        README.write_text(rewrite_outputs(README.read_text(encoding="utf-8"), run), encoding="utf-8")
+        PAGE.write_text(rewrite_answers(PAGE.read_text(encoding="utf-8"), output_dir), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The console blocks of README.md: read, run against the sample's index, compared, and rewritten by `make docs`.
 
-A block holds commands after `$ ` and what they print. Only `graphrag` commands are run. A line `...` stands for any
+A block holds commands after `$ ` and what they print. Only `graphrag` commands are run; the end of `graphrag index` is
+taken from the run that made the index. A line `...` stands for any
 lines. Run ids, seconds and counts of seconds differ from run to run and are not compared.
 """
 
@@ -51,11 +52,11 @@ def is_same(expected: str, printed: str) -> bool:
 
 
 def rewrite_outputs(text: str, run: Callable[[str], str]) -> str:
-    """The README with fresh output; what was cut by `...` is cut after the same number of lines again."""
+    """The README with what `run` says of each graphrag command; a closing `...` cuts after the same number of lines."""
 
     def rewrite_command(match: re.Match[str]) -> str:
         command, expected = match.groups()
-        if not command.startswith("graphrag ") or command.startswith("graphrag index"):
+        if not command.startswith("graphrag "):
             return match.group(0)
         lines = run(command).splitlines(keepends=True)
         if expected.endswith("...\n"):

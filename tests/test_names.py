@@ -102,3 +102,9 @@ def test_parts() -> None:
     assert not is_numeronym_of("k7s", "kubernetes")
     assert split_legal_form(["acme", "co", "limited"]) == (("acme",), "co ltd")
     assert split_honorifics(["prof", "dr", "li"]) == (("li",), "prof dr")
+
+
+def test_a_role_that_numbers_a_document_is_its_name() -> None:
+    assert name_key(":pep:`600`") == name_key("PEP 600") == name_key("PEP-600")
+    assert display_name(":rfc:`2119`") == "RFC 2119"
+    assert display_name(":ref:`600`") == ":ref:`600`"

@@ -19,6 +19,19 @@ MODES = ("local", "basic", "global")
 # A little under what was measured on 2026-11-29.
 MIN_SAID, MIN_DOCUMENTS = 0.85, 0.9
 TOP = 10
+BROAD = [
+    ("Which technologies do we rely on?", ["- Redis — ", "- Kafka — "]),
+    ("What are the biggest risks?", ["documents with words of risk", "no second provider"]),
+    (
+        "What does the Platform Team own?",
+        ["Billing is owned by the Platform Team", "Billing -owned_by-> Platform Team"],
+    ),
+    ("How does login work?", ["login flow depends on the Auth Service"]),
+    ("Who is on call for Mercury?", ["Mercury"]),
+    ("What changed after INC-187?", ["built the Certificate Issuer"]),
+    ("Why did we choose Redis?", ["- The token cache uses Redis because we know Redis."]),
+    ("Why did our incidents happen?", ["8 documents of kind incident", "- INC-187: Expired certificate"]),
+]
 OFF_TOPIC = [
     "What does the Marketing Department own?",
     "Who leads the Legal Team?",
@@ -81,6 +94,16 @@ def test_gold_questions_are_answered(sample_index: Path, questions: list[dict[st
 @pytest.mark.skip(reason="impact and path questions are answered by the commands of a later issue")
 def test_gold_impact_and_path_questions_are_answered() -> None:
     raise AssertionError
+
+
+@pytest.mark.parametrize(("question", "words"), BROAD)
+def test_broad_questions_find_what_there_is(sample_index: Path, question: str, words: list[str]) -> None:
+    index = store.open_index(sample_index)
+    try:
+        answer = answer_question(index, question, mode="local", level=1, top=TOP, budget_tokens=4000)
+    finally:
+        index.close()
+    assert [word for word in words if word not in answer.text] == [], answer.text
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -23,7 +23,7 @@ from graphrag.ids import row_id
 from graphrag.memo import Memo
 from graphrag.nlp import parsing
 from graphrag.nlp.corpus import Lexicon
-from graphrag.nlp.evidence import settle_types
+from graphrag.nlp.evidence import settle_types, stands_for_place
 from graphrag.nlp.fields import FieldRelation, field_relations, row_relations
 from graphrag.nlp.names import count_names, count_words, find_names
 from graphrag.nlp.parsing import Parse
@@ -96,7 +96,7 @@ def extract_mentions(
     titles = dict(documents.select("id", "title").iter_rows())
     for document_id, its_readings in groupby(readings, key=lambda reading: reading.sentence.document_id):
         rows.append_document(list(its_readings), titles[document_id])
-    settle_types(list(rows.mentions.values()), list(rows.relations.values()), rows.defined, lexicon)
+    settle_types(list(rows.mentions.values()), list(rows.relations.values()), rows.defined, rows.placed, lexicon)
     progress.finish()
     return Extraction(
         _as_frame(tables.ENTITY_MENTIONS, rows.mentions.values()),
@@ -169,6 +169,7 @@ class Rows:
         self.mentions: dict[tuple[str, int, int], dict[str, Any]] = {}
         self.relations: dict[str, dict[str, Any]] = {}
         self.defined: dict[str, Counter[str]] = defaultdict(Counter)
+        self.placed: Counter[str] = Counter()
 
     def append_document(self, readings: Sequence[Reading], title: str) -> None:
         header: dict[int, str] = {}
@@ -208,6 +209,7 @@ class Rows:
         row = _mention_row(reading, name)
         if row is not None:
             self.mentions.setdefault((row["document_id"], row["start_char"], row["end_char"]), row)
+            self.placed[row["surface"]] += stands_for_place(reading.sentence.clean.text, name)
             if definition := reading.definitions.get(name):
                 self.defined[row["surface"]][definition.type] += 1
 
@@ -223,10 +225,10 @@ class Rows:
         if not subject or not object_ or subject.casefold() == object_.casefold():
             return ()
         text = reading.sentence.clean.text
-        written = [
-            " ".join(text[slice(*span)].split())
-            for span in (relation.subject_span, relation.predicate_span, relation.object_span)
-        ]
+        spans = (relation.subject_span, relation.predicate_span, relation.object_span)
+        written = [" ".join(text[slice(*span)].split()) for span in spans]
+        written[0] = reading.surface(relation.subject) if relation.subject else written[0]
+        written[2] = reading.surface(relation.object) if relation.object else written[2]
         self._append_row(_relation_row(reading, (subject, relation.predicate, object_), written, "extracted"))
         return subject, object_
 

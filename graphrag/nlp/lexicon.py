@@ -106,7 +106,7 @@ EMPTY_MODIFIERS = words(
     "downstream upstream dependent broken healthy unhealthy failed failing running live stale central shared "
     "dedicated separate single external internal third-party managed local remote private public on-call oncall "
     "critical core legacy which what whose certain sure overall per critical-path nearby whichever target source test "
-    "demo sample example"
+    "demo sample example party reusable ownership limited"
 )
 # Heads of noun compounds that are no things one can depend on.
 EMPTY_HEADS = words(
@@ -278,4 +278,33 @@ HONORIFICS = words("mr mrs ms dr prof st sir rev gen col capt sgt lt hon messrs 
 TECHNICAL_WORDS = words(
     "service services database databases db api apis cluster clusters queue cache server servers gateway pipeline "
     "backend frontend app apps endpoint deployment repo repository"
+)
+# Nouns that stand for anybody or anything of a kind: no names of their own, unless people declare them.
+GENERIC_NAMES = words(
+    "engineer engineers developer developers access upload uploads redirect redirects manager managers deployment "
+    "deployments runbook runbooks playbook role roles member members department departments subscriber subscribers "
+    "user users admin admins administrator administrators url urls term terms html pull-request maintainer "
+    "maintainers owner owners reviewer reviewers author authors customer customers client clients reader readers "
+    "editor editors support supplier general primary secondary store transform action actions asset assets id ids ref "
+    "refs api apis pep peps rfc motivation rationale specification abstract conclusion glossary appendix alternatives "
+    "limitations examples document documents request requests response responses page pages branch branches commit "
+    "commits ticket tickets alert alerts metric metrics log logs dashboard dashboards test tests release releases "
+    "incident incidents child parent name names value values list lists tuple union array self none line source "
+    "record project number instruction template templates header headers field fields screenshot screenshots team "
+    "teams organisation organisations code"
+) | {
+    "pull request",
+    "pull requests",
+    "merge request",
+    "merge requests",
+    "get started",
+    "before you start",
+    "line manager",
+}
+# First words of titles that are instructions, so that "it" never means the title.
+IMPERATIVES = words(
+    "add allow apply build change check configure convert copy create debug delete deploy deprecate disable disallow "
+    "drain enable find fix forbid generate install investigate make manage merge move publish query reject remove "
+    "rename replace require reset restart restore revoke rotate run set setup support switch test transition "
+    "troubleshoot understand update upgrade use view write"
 )

@@ -2,7 +2,8 @@
 
 Marks of emphasis, links and code are left out, addresses and pieces of code become a neutral noun, line breaks become
 spaces; `offsets` says where each character came from. `Clean.locate` gives the raw span of a clean span, or None where
-the raw text differs from it in more than spaces and quotes, so that a surface always slices back.
+the raw text differs from it in more than spaces and quotes, so that a surface always slices back; a role such as
+:pep:`600`, read as PEP 600, is located as it stands.
 
 Does not: cut sentences (graphrag/sentences.py), or resolve links (index/links.py).
 """
@@ -22,6 +23,8 @@ TABLE_RULE = regex.compile(r"[\s|:+=-]+$")
 ITEM = regex.compile(r"\s*(?:>\s*)*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 # What a piece of inline code must be to count as a name: one word, path-like punctuation only inside.
 CODE_NAME = regex.compile(r"[\p{L}][\p{L}\d]*(?:[-_.:/][\p{L}\d]+)*")
+
+NUMBER_ROLE = regex.compile(r":(?P<prefix>pep|rfc|cve):`(?P<number>\d[\w-]*)`")
 
 MARKUP = regex.compile(
     r"""
@@ -63,6 +66,8 @@ class Clean:
         if not 0 <= start < end <= len(self.text):
             return None
         raw_start, raw_end = self.offsets[start], self.offsets[end - 1] + 1
+        if (role := NUMBER_ROLE.match(self.raw, raw_start)) and read_role(role) == self.text[start:end]:
+            return role.span()
         written = " ".join(self.raw[raw_start:raw_end].translate(QUOTES).split())
         return (raw_start, raw_end) if written == self.text[start:end] else None
 
@@ -133,11 +138,27 @@ def _pieces(raw: str, base: int) -> Iterator[tuple[str, int, str]]:
         elif match["escape"] is not None:
             yield match["escape"][1], base + match.start() + 1, ""
         elif match["role"] is not None:
-            yield f"{match['kind'].upper()} {match['value']}", -1 - base - match.start(), ""
+            yield from _role_pieces(match, base)
         elif match["code"] is not None:
             yield from _code_pieces(match, base)
     if position < len(raw):
         yield raw[position:], base + position, ""
+
+
+def read_role(role: regex.Match[str]) -> str:
+    return f"{role['prefix'].upper()} {role['number']}"
+
+
+def _role_pieces(match: regex.Match[str], base: int) -> Iterator[tuple[str, int, str]]:
+    """reStructuredText: :pep:`600` is read as PEP 600, of any other role its label: :ref:`Motivation <motivation>`."""
+    if role := NUMBER_ROLE.fullmatch(match[0]):
+        yield read_role(role), -1 - base - match.start(), ""
+        return
+    label = regex.match(r"[~!]?(?P<label>[^<>]*[^<>\s])(?:\s*<[^<>]*>)?$", match["value"])
+    if label:
+        yield "", 0, "open"
+        kind = "code" if CODE_NAME.fullmatch(label["label"]) else ""
+        yield label["label"], base + match.start("value") + label.start("label"), kind
 
 
 def _code_pieces(match: regex.Match[str], base: int) -> Iterator[tuple[str, int, str]]:

@@ -23,6 +23,7 @@ from graphrag.nlp.lexicon import (
     EMPTY_MODIFIERS,
     FILE_SUFFIXES,
     GENERIC_ACRONYMS,
+    GENERIC_NAMES,
     HONORIFICS,
     ORDINARY_WORDS,
     TECHNICAL_WORDS,
@@ -116,9 +117,7 @@ def find_names(clean: Clean, words: Sequence[Word], parse: Parse | None, lexicon
         if KEBAB.fullmatch(word.text) and is_kebab_name(word.text)
     ]
     if lexicon.is_technical:
-        found += [
-            Name(word.start, word.end, "unknown", "camel") for word in words if is_small_technology(word.text)
-        ]
+        found += [Name(word.start, word.end, "unknown", "camel") for word in words if is_small_technology(word.text)]
     if kind == "heading":
         found += heading_names(clean, words, lexicon)
     elif not is_shouted(words):
@@ -128,6 +127,8 @@ def find_names(clean: Clean, words: Sequence[Word], parse: Parse | None, lexicon
         found += [with_corpus_evidence(name, clean, lexicon) for name in compounds(clean, words)]
         found += expansions(clean, words)
     found = [name for name in found if not is_junk(clean.text[name.start : name.end], name.kind, lexicon)]
+    if not lexicon.is_technical:
+        found = [name for name in found if not is_plain_word(clean.text[name.start : name.end], name.kind, lexicon)]
     return resolve_overlaps(found)
 
 
@@ -160,7 +161,7 @@ def is_same_name(parts: Sequence[str], here: Sequence[Word], text: str, lexicon:
         word, fold = here[0].text, here[0].fold
         is_small = word == parts[0].lower() and parts[0][1:].islower() and here[0].tag[:1] in {"N", ""}
         is_rare = lexicon.upper[fold] == 0 or 2 * lexicon.upper[fold] >= lexicon.lower[fold]
-        return word == parts[0] or (is_small and is_rare)
+        return word == parts[0] or (is_small and is_rare and fold not in GENERIC_NAMES)
     if any(part.casefold() != word.fold for part, word in zip(parts, here, strict=True)):
         return False
     return all(text[a.end : b.start] in {" ", "-", "/", " & "} for a, b in pairwise(here))
@@ -171,7 +172,8 @@ def small_variants(words: Sequence[Word], lexicon: Lexicon) -> list[Name]:
     found = []
     for word in words:
         is_noun = word.text.islower() and word.tag in {"NN", "NNP", "FW", ""} and word.fold not in ORDINARY_WORDS
-        if is_noun and lexicon.names[word.fold] > 1 and lexicon.upper[word.fold] > lexicon.lower[word.fold]:
+        is_mostly_name = lexicon.names[word.fold] > max(1, lexicon.lower[word.fold])
+        if is_noun and is_mostly_name and lexicon.upper[word.fold] > lexicon.lower[word.fold]:
             found.append(Name(word.start, word.end, lexicon.model_type(word.text) or "unknown", "end"))
     return found
 
@@ -263,6 +265,8 @@ def is_junk(text: str, kind: str, lexicon: Lexicon) -> bool:
     fold = text.casefold()
     if fold in CLOSED_WORDS | HONORIFICS | UNITS or text in GENERIC_ACRONYMS or not regex.search(r"\p{L}", text):
         return True
+    if fold in GENERIC_NAMES or (" " in fold and all(part in GENERIC_NAMES for part in fold.split())):
+        return True
     if text in TYPE_OF_PREFIX or DATE.fullmatch(text) or regex.search(r"[{}<>|=]", text):
         return True
     if len(text) < 2 or len(text) > 80 or text.count(" ") > 7 or text[0] in "-_." or text[-1] in "-_":
@@ -275,11 +279,27 @@ def is_junk(text: str, kind: str, lexicon: Lexicon) -> bool:
     )
 
 
+def is_plain_word(text: str, kind: str, lexicon: Lexicon) -> bool:
+    """In texts about people and places: a word that is also written small, and that the model never took for a name."""
+    fold = text.casefold()
+    if kind not in {"proper", "acronym", "end"} or " " in text or fold in lexicon.labels:
+        return False
+    return lexicon.lower[fold] > 0 and 2 * lexicon.lower[fold] >= lexicon.names[fold]
+
+
 def resolve_overlaps(names: Iterable[Name]) -> list[Name]:
     """Longest first, then the surer rule; a name that touches a taken one is dropped."""
     ranked = sorted(
         set(names),
-        key=lambda n: (-(n.end - n.start), -PRIORITY[n.kind], n.start, n.type == "unknown", n.type, not n.is_sure, n.kind),
+        key=lambda n: (
+            -(n.end - n.start),
+            -PRIORITY[n.kind],
+            n.start,
+            n.type == "unknown",
+            n.type,
+            not n.is_sure,
+            n.kind,
+        ),
     )
     taken: list[Name] = []
     for name in ranked:

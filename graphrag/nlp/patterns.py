@@ -16,7 +16,7 @@ from itertools import pairwise
 import regex
 
 from graphrag.nlp.lexicon import COMMON_VERBS, IRREGULAR_FORMS, LIGHT_VERBS
-from graphrag.nlp.predicates import Relation, is_confirmed, is_excluded, normalise_predicate, third_person
+from graphrag.nlp.predicates import Relation, is_confirmed, is_excluded, is_precise, normalise_predicate, third_person
 from graphrag.nlp.words import Name
 
 ADVERB = (
@@ -124,6 +124,7 @@ def find_pattern_relations(
         for subject in subjects:
             for target in _listed_after(text, names, right):
                 is_told = is_confirmed(subject, predicate) and is_confirmed(target, predicate)
+                is_told = is_told and is_precise(predicate, target, text)
                 if subject != target and is_told and not is_excluded(text, target):
                     relation = Relation(
                         subject, (subject.start, subject.end), predicate, span, target, (target.start, target.end)
@@ -168,6 +169,7 @@ def _verb_phrase(
                 or (form is None and not (may_guess and _may_be_verb(match, gap)))
                 or (form and not form.is_finite)
                 or not is_verb(start, end)
+                or match["verb"] == "called"  # "a service called X"
             ):
                 continue
             if (

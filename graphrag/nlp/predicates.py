@@ -10,7 +10,22 @@ from dataclasses import dataclass
 
 import regex
 
-from graphrag.nlp.lexicon import CARRYING_PREDICATES, PREDICATE_SYNONYMS, STRONG_PREDICATES
+from graphrag.nlp.lexicon import (
+    CARRYING_PREDICATES,
+    PREDICATE_SYNONYMS,
+    STRONG_PREDICATES,
+)
+from graphrag.nlp.people_and_places import PLACES
+from graphrag.nlp.relating_words import (
+    EMPTY_VERBS,
+    INTRANSITIVE_VERBS,
+    MISREAD_PREDICATES,
+    OBJECTS_OF_FOR,
+    OBJECTS_OF_OF,
+    PLURAL_NOUNS,
+    RELATING_NOUNS,
+)
+from graphrag.nlp.technologies import technology_type
 from graphrag.nlp.words import Name
 
 IRREGULAR_THIRD = {"be": "is", "have": "has", "do": "does", "go": "goes"}
@@ -56,6 +71,34 @@ def normalise_predicate(*parts: str) -> str:
     """The parts in lower snake_case, fixed synonyms folded: is_dependent_on -> depends_on."""
     predicate = regex.sub(r"[^\p{L}\p{N}]+", "_", "_".join(part for part in parts if part).casefold()).strip("_")
     return PREDICATE_SYNONYMS.get(predicate, predicate)
+
+
+def is_precise(predicate: str, object_: Name | None, text: str) -> bool:
+    """Does the predicate relate its two ends, and not only stand between them?"""
+    verb, *rest = predicate.split("_")
+    last = rest[-1] if rest else ""
+    if verb in EMPTY_VERBS or (not rest and verb in INTRANSITIVE_VERBS | PLURAL_NOUNS):
+        return False
+    if verb in PLURAL_NOUNS or "as" in rest or (verb == "logs" and last not in {"", "to", "into"}):
+        return False
+    if predicate in MISREAD_PREDICATES:
+        return False
+    if last == "for":
+        return predicate in OBJECTS_OF_FOR
+    if last == "of":
+        is_noun = verb == "is" and len(rest) == 2 and rest[0] in RELATING_NOUNS
+        return is_noun or predicate in OBJECTS_OF_OF or predicate.rpartition("_")[0] in RELATING_NOUNS
+    if verb == "is" and len(rest) == 1:
+        return last in {"behind", "inside", "within"} or (
+            last == "in" and object_ is not None and is_place(object_, text)
+        )
+    return True
+
+
+def is_place(name: Name, text: str) -> bool:
+    written = text[name.start : name.end]
+    kind = technology_type(written) or name.type
+    return kind in {"location", "data center", "cluster", "network", "platform", "cloud provider"} or written in PLACES
 
 
 def is_excluded(text: str, name: Name) -> bool:

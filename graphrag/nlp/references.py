@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import regex
 
-from graphrag.nlp.lexicon import TYPE_OF_HEAD
+from graphrag.nlp.lexicon import CLOSED_WORDS, GENERIC_NAMES, IMPERATIVES, ORDINARY_WORDS, TYPE_OF_HEAD
 from graphrag.nlp.parsing import Parse
 from graphrag.nlp.predicates import Relation
 from graphrag.nlp.relations import clause_subjects
@@ -158,5 +158,13 @@ def _candidates(reading: Reading, place: Place, span: tuple[int, int], *, is_obj
         elif not is_object:
             return
     for topic in (place.section, place.topic):
-        if topic is not None:
+        if topic is not None and is_thing(topic.surface):
             yield topic
+
+
+def is_thing(surface: str) -> bool:
+    """A title that a pronoun may mean: of few words, and no instruction ("How to ...", "Recording projects")."""
+    first = surface.split()[0].casefold()
+    is_instruction = " " in surface and (first.endswith("ing") or first in IMPERATIVES)
+    is_generic = first in CLOSED_WORDS | ORDINARY_WORDS or surface.casefold() in GENERIC_NAMES
+    return surface.count(" ") <= 3 and not is_instruction and not is_generic

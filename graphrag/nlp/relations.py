@@ -16,6 +16,7 @@ from graphrag.nlp.lexicon import (
     CARRYING_PREDICATES,
     EMPTY_HEADS,
     EMPTY_MODIFIERS,
+    GENERIC_NAMES,
     NEGATIONS,
     ORDINARY_WORDS,
     TYPE_OF_HEAD,
@@ -27,10 +28,15 @@ from graphrag.nlp.predicates import (
     Relation,
     is_confirmed,
     is_excluded,
+    is_precise,
     is_strong,
     normalise_predicate,
     third_person,
 )
+from graphrag.nlp.relating_words import (
+    RELATING_ADJECTIVES,
+)
+from graphrag.nlp.technologies import VERSION_BEHIND
 from graphrag.nlp.tree import PARTITIVES, SentenceTree
 from graphrag.nlp.words import Name
 
@@ -39,7 +45,7 @@ UNREAL_OPENING = regex.compile(
 )
 OWNER_NOUNS = {
     "owner": "owned_by", "maintainer": "maintained_by", "lead": "led_by", "leader": "led_by", "manager": "managed_by",
-}  # fmt: skip  # fmt: skip
+}  # fmt: skip
 # "the Redis instance" means Redis; "Redis topics" does not.
 TRANSPARENT_HEADS = words(
     "instance deployment installation cluster service server database cache app application team queue broker"
@@ -101,7 +107,11 @@ class RelationReader:
         return not any(token in done or self.tree.parse.tags[token] in {"IN", "DT"} for token in tokens)
 
     def is_sound(self, fact: Relation) -> bool:
-        if fact.subject == fact.object:
+        if (
+            fact.subject == fact.object
+            or self.is_same_name(fact)
+            or not is_precise(fact.predicate, fact.object, self.tree.text)
+        ):
             return False
         if not is_confirmed(fact.subject, fact.predicate) or not is_confirmed(fact.object, fact.predicate):
             return False
@@ -110,9 +120,16 @@ class RelationReader:
             return False
         return not BREAK.search(self.tree.text[first[1] : last[0]])
 
+    def is_same_name(self, fact: Relation) -> bool:
+        """A thing and a version of it: "NumPy 1.22 adapts NumPy"."""
+        first, second = (self.tree.text[slice(*span)].casefold() for span in (fact.subject_span, fact.object_span))
+        return VERSION_BEHIND.sub("", first) == second or first == VERSION_BEHIND.sub("", second)
+
     def verb_facts(self, verb: int) -> Iterator[Relation]:
-        is_naming = self.tree.parse.lemmas[verb] in NAMING_VERBS and self.tree.parse.tags[verb] == "VBN"
-        if is_naming or self.tree.is_unreal(verb):
+        tag, dep = self.tree.parse.tags[verb], self.tree.parse.deps[verb]
+        is_naming = self.tree.parse.lemmas[verb] in NAMING_VERBS and (tag == "VBN" or dep == "acl")
+        is_loose = self.tree.words[verb] == "depending" and dep in {"prep", "advcl", "acl"}  # "depending on its cost"
+        if is_loose or is_naming or self.tree.is_unreal(verb):
             return
         subjects = self.tree.subjects(verb)
         if self.tree.parse.lemmas[verb] == "be":
@@ -159,7 +176,7 @@ class RelationReader:
                 yield from self.noun_facts(child, subjects, verb)
             elif deps[child] == "attr":
                 yield from self.owner_facts(subjects, verb, child)
-            elif deps[child] == "acomp":
+            elif deps[child] == "acomp" and self.tree.words[child] in RELATING_ADJECTIVES:
                 for argument in self.tree.attached_objects(child, verb):
                     predicate = normalise_predicate(
                         "is", self.tree.words[child], self.tree.phrase(argument.path)
@@ -250,7 +267,7 @@ class RelationReader:
             is_first = (
                 token == 0
                 and surface[0].isupper()
-                and self.tree.words[token] not in ORDINARY_WORDS
+                and self.tree.words[token] not in ORDINARY_WORDS | GENERIC_NAMES
                 and len(surface) > 2
             )
             if not is_first or not self.is_singular_subject(token):

@@ -21,6 +21,10 @@ from graphrag.nlp.markup import Clean
 from graphrag.nlp.technologies import is_certain_technology
 from graphrag.nlp.words import VERSION, Name, Word, head_type
 
+# "Mongo clusters", "JavaScript files in the login page": of what a name has, not what it is.
+PARTS = frozenset(
+    {"cluster", "table", "page", "model", "index", "storage", "flow", "network", "runbook", "data center"}
+)
 ACRONYM = regex.compile(r"\p{Lu}[\p{Lu}\d]{1,6}s?(?:&\p{Lu}+)?")
 
 
@@ -48,6 +52,7 @@ def proper_runs(clean: Clean, words: Sequence[Word], lexicon: Lexicon, *, first_
             and following.tag[:2] in {"NN", ""}
         ):
             type_hint = TYPE_OF_HEAD[following.fold]
+            type_hint = "" if type_hint in PARTS else type_hint
             longer = text[start : following.end].casefold()
             alone = text[start:end].casefold()
             if not first_pass and (lexicon.is_name(longer) or not lexicon.is_name(alone)):
@@ -101,6 +106,8 @@ def starts_run(text: str, words: Sequence[Word], position: int, lexicon: Lexicon
         return word.tag not in {"PRP", "DT", "IN", "CC", "MD", "WDT", "WP", "WRB"}
     if not word.is_plain:
         return True
+    if leads and is_third_capital(text, words, position + 2):
+        return True
     lower, upper = lexicon.lower[word.fold], lexicon.upper[word.fold]
     if lower or upper:
         return upper >= lower
@@ -109,6 +116,13 @@ def starts_run(text: str, words: Sequence[Word], position: int, lexicon: Lexicon
     if leads:
         return (word.tag[:2] in {"NN", "JJ", ""} or word.tag in {"VBG", "VBN"}) and not word.fold.endswith("ly")
     return word.tag in {"NNP", "NNPS", ""} and not (word.tag == "" and len(word.text) < 4)
+
+
+def is_third_capital(text: str, words: Sequence[Word], third: int) -> bool:
+    """Three capitals in a row are no accident: Content Delivery Network at the start of a link."""
+    if third >= len(words) or not joins(text, words, third - 1):
+        return False
+    return words[third].is_capital and not words[third].text.isupper() and words[third].fold not in ORDINARY_WORDS
 
 
 def joins(text: str, words: Sequence[Word], last: int) -> bool:

@@ -1,9 +1,9 @@
 """From documents and text units to the sentences that the embedded extraction reads.
 
 A sentence is cut from its document, so that a fence or table that lies over two text units stays what it is, and
-belongs to the first text unit that holds it; what no unit holds whole is cut at the units' borders. Table rows are
-cut into cells. Code, and text without spaces such as base64, is left out. Each sentence knows its heading and the text of its section's first words, for what
-"it" may mean.
+belongs to the first text unit that holds it; what no unit holds whole is cut at the units' borders. Table rows are cut
+into cells. Code, and text without spaces such as base64, is left out. Each sentence knows its heading and the text of
+its section's first words, for what "it" may mean.
 
 Reads documents (id, text) and text_units (id, document_id, start_char, end_char).
 """
@@ -25,6 +25,11 @@ MAX_SENTENCE = 2_000
 CELL = regex.compile(r"(?:\\\||`[^`|]*`|\[\[[^\[\]]*+\]\]|[^|])+")
 # Base64, minified code, hashes: nothing that a person reads.
 UNBROKEN = regex.compile(r"[!-~]{60,}+")
+CODE_LINE = regex.compile(
+    r"(?:(?:async )?def \w+\(|"
+    r"class \w+(?:\(.*\))?:|from [\w.]+ import |import \w+(?:$|,| as )|>>> |@\w+(?:\(|$)|return \w+\()"
+)
+CODE_SIGNS = regex.compile(r" (?:!=|==|=|\+=|->|:=|\|\||&&) |\w\(.*?\):|\bself\.|\);|\{ ")
 STOP_WORDS = words(
     "the of and to in is that for it on with as are this be by an or from at was not which have a we has"
 )
@@ -94,9 +99,11 @@ def _document_sentences(document_id: str, text: str, units: Sequence[tuple[str, 
             continue
         for unit_id, unit_start, part_start, part_end in _in_units(start, end, units):
             for column, (piece_start, piece_end) in enumerate(_pieces(text, part_start, part_end, block.kind)):
+                if block.kind != HEADING and text.startswith("# ", piece_start):
+                    continue  # a comment in code that no fence marks
                 clean = clean_markup(text[piece_start:piece_end])
                 row = (part_start, part_end) if block.kind == ROW else (piece_start, piece_end)
-                if LETTER.search(clean.text) and is_readable(clean.text):
+                if LETTER.search(clean.text) and is_readable(clean.text) and not looks_like_code(clean.text):
                     yield Sentence(
                         document_id, unit_id, unit_start, piece_start, piece_end, _kind(block.kind), number, heading,
                         clean, is_english[unit_id], row, column, text[slice(*row)],
@@ -140,6 +147,11 @@ def _pieces(text: str, start: int, end: int, kind: str) -> Iterator[tuple[int, i
 def is_readable(text: str) -> bool:
     """Not for the most part ASCII without a space for 60 characters and more."""
     return 2 * sum(len(part) for part in UNBROKEN.findall(text)) <= len(text)
+
+
+def looks_like_code(text: str) -> bool:
+    """A line of a program that no fence marks."""
+    return CODE_LINE.match(text) is not None or len(CODE_SIGNS.findall(text)) >= 2
 
 
 def looks_english(text: str) -> bool:

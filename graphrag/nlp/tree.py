@@ -22,6 +22,9 @@ from graphrag.nlp.lexicon import (
 )
 from graphrag.nlp.parsing import Parse
 from graphrag.nlp.predicates import is_strong, third_person
+from graphrag.nlp.relating_words import (
+    MOVING_VERBS,
+)
 from graphrag.nlp.words import Name
 
 PREPOSITIONS = words(
@@ -108,6 +111,7 @@ class SentenceTree:
         antecedent = self.parse.heads[verb] if is_relative else None
         has_object = False
         is_light = self.parse.lemmas[verb] in LIGHT_VERBS
+        is_moving = self.parse.lemmas[verb].casefold() in MOVING_VERBS
         for child in self.children[verb]:
             if deps[child] in {"dobj", "dative"} and self.parse.tags[child] != "IN":
                 has_object = True
@@ -116,10 +120,11 @@ class SentenceTree:
                     continue
                 if not passive and self.parse.lemmas[verb] not in SPEECH_VERBS:
                     yield Argument((), self.part_of_what(child))
-                if (child not in self.name_of or self.words[child].islower()) and not is_light:
+                if (child not in self.name_of or self.words[child].islower()) and not is_light and is_moving:
                     yield from self.noun_prepositions(child, verb, antecedent)
             elif deps[child] in {"prep", "agent", "dative"} and not (
-                (has_object and (is_light or self.words[child] == "for")) or (passive and self.words[child] == "for")
+                (has_object and (not is_moving or self.words[child] == "for"))
+                or (passive and self.words[child] == "for")
             ):
                 yield from self.preposition_objects((child,), antecedent)
             elif child in self.name_of and self.parse.tags[child] == "VB":  # "to RabbitMQ", a name taken for a verb
@@ -193,8 +198,10 @@ class SentenceTree:
             return False
         if any(deps[c] == "agent" for c in self.children[verb]):
             return True
-        if any(deps[c] == "aux" for c in self.children[verb]) or tags[verb] == "VBD":
+        if any(deps[c] == "aux" for c in self.children[verb]):
             return False
+        if tags[verb] == "VBD":  # "a module maintained on PyPI", taken for a past tense
+            return deps[verb] == "acl" and not any(deps[c] == "dobj" for c in self.children[verb])
         if deps[verb] == "conj":
             return self.is_passive(self.parse.heads[verb])
         return deps[verb] in {"acl", "advcl", "relcl", "dep"} and not any(

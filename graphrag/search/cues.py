@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import lru_cache
 from typing import NamedTuple
 
 from graphrag.search.ranking import STOP_WORDS, stem_term
@@ -116,7 +117,7 @@ _VAGUE = re.compile(r"\byou are here because\b|\bbecause of (?:this|that|it)\b",
 _VERBS = ("own", "need")  # stop words of ranking that a question may yet be about
 _WHY = re.compile(r"\s*why\b", re.I)
 _IMAGINED = re.compile(r"\b(?:would|might|could)\b", re.I)
-_NEGATED_QUESTION = re.compile(r"\b(?:not|never|no longer|without)\b|n['’]t\b", re.I)
+_NEGATED_QUESTION = re.compile(r"\b(?:not|never|no longer)\b|n['’]t\b", re.I)
 _YES_NO = re.compile(r"^\s*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b", re.I)
 _NEGATED_VERB = re.compile(
     r"(?:\b(?:not|never|no longer|neither|nor|without|would|might|could|cannot)\b|n['’]t\b)"
@@ -165,14 +166,15 @@ def states_negation(question: str, text: str) -> bool:
     return _denies(_asked_stems(question), _IMAGINED.sub("", text))
 
 
-def _asked_stems(question: str) -> set[str]:
+@lru_cache(maxsize=64)
+def _asked_stems(question: str) -> frozenset[str]:
     """The question's content words by stem, and words of need when it asks for one or why something was chosen."""
     terms = split_search_terms(question)
-    stems = {stem_term(term) for term in terms if term not in STOP_WORDS or term in _VERBS}
+    stems = frozenset(stem_term(term) for term in terms if term not in STOP_WORDS or term in _VERBS)
     return stems | _NEED if {*map(stem_term, terms)} & _ASKS_NEED or _WHY.match(question) else stems
 
 
-def _denies(stems: set[str], text: str) -> bool:
+def _denies(stems: frozenset[str], text: str) -> bool:
     denied = [*_NEGATED_VERB.findall(text), *_NOBODY_VERB.findall(text)]
     return any(stem_term(term) in stems for word in denied for term in split_search_terms(word))
 
@@ -217,6 +219,8 @@ def points_elsewhere(text: str) -> bool:
 def is_reversed(question: str, text: str, names: Collection[str]) -> bool:
     """Whether a sentence says the asked verb of the named thing the wrong way round: "The login flow depends on the
     Auth Service" to "What does the Auth Service depend on?". names: in lower case."""
+    if not _OF_SUBJECT.search(question):
+        return False
     asked = _asked_stems(question) - {stem_term(term) for name in names for term in split_search_terms(name)}
     plain = re.sub(r"[`*\[\]]", "", text.lower())
     of_subject = any(

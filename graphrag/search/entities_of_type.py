@@ -27,6 +27,19 @@ if TYPE_CHECKING:
 MAX_LISTED, MAX_FACTS_READ = 12, 20
 
 
+# Types that a wider word of a question means too.
+_WIDER = {
+    "technology": (
+        "technology", "tool", "database", "language", "programming language", "operating system", "web server",
+        "message broker", "cache", "library", "framework", "platform", "protocol", "format", "search engine",
+        "cloud provider",
+    ),
+    "software": ("tool", "database", "operating system", "web server", "message broker", "cache", "search engine"),
+    "people": ("person",),
+    "company": ("organization", "company", "vendor", "customer"),
+}  # fmt: skip
+
+
 class Listing(NamedTuple):
     """Entities of a type with a fact each, the type, and how many of it there are."""
 
@@ -38,16 +51,16 @@ class Listing(NamedTuple):
 
 def find_entities_of_type(index: Index, question: Question) -> Listing | None:
     """The entities of the one type that the question asks for; None if it asks for none or names anything else."""
-    types = index.frame("select distinct type from entities where type <> 'unknown' order by type")["type"].to_list()
-    stems = {kind: {stem_term(term) for term in split_search_terms(kind)} for kind in types}
+    found = index.frame("select distinct type from entities where type <> 'unknown' order by type")["type"].to_list()
+    means = {kind: (kind,) for kind in found} | _WIDER
     asked = set(question.idf) - ASKING_STEMS
-    kind = next((kind for kind in types if stems[kind] and asked == stems[kind]), "")
+    kind = next((k for k in means if asked and asked == {stem_term(term) for term in split_search_terms(k)}), "")
     if not kind:
         return None
     rows = index.frame(
-        "select id, human_readable_id, title, type, description from entities where type = ? "
-        "order by n_documents desc, pagerank desc, title",
-        (kind,),
+        "select id, human_readable_id, title, type, description from entities "
+        "where type in (select unnest(?::varchar[])) order by n_documents desc, pagerank desc, title",
+        (list(means[kind]),),
     ).to_dicts()
     facts = {row["id"]: fact for row in rows[: 2 * MAX_LISTED] if (fact := _choose_fact(index, row["id"]))}
     shown = [row for row in rows if row["id"] in facts][:MAX_LISTED]
@@ -72,6 +85,8 @@ def compose_entities(
     facts = {row["id"]: listing.facts[row["id"]] for row in listing.entities}
     sections = [fact_section(list(facts.values()), share=0.7), entity_section(listing.entities, share=0.3)]
     packed = pack(sections, budget=budget_tokens, count=count)
+    if "Relationships" not in packed.ids:  # a budget too small for one of them whole: the first one cut
+        packed = pack(sections[:1], budget=budget_tokens, count=count)
     inside = set(packed.ids.get("Relationships", ()))
     shown = [row for row in listing.entities if facts[row["id"]].human_readable_id in inside]
     passages = load_passages(index, list(dict.fromkeys(facts[row["id"]].text_unit_id for row in shown)))

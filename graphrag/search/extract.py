@@ -188,6 +188,14 @@ def _with_next_sentence(quote: Quote) -> Quote:
     return quote
 
 
+def states_fact(quote: Quote, fact: Fact) -> bool:
+    """The quote is evidence of the fact, or a sentence that names both its ends and the verb's stem."""
+    if quote.passage.path == fact.path and quote.start < fact.end and fact.start < quote.end:
+        return True
+    said = {stem_term(term) for term in split_search_terms(quote.text)}
+    return {stem_term(term) for term in split_search_terms(say_fact(fact))} <= said
+
+
 def say_fact(fact: Fact) -> str:
     """`Auth Service depends on token cache`."""
     return f"{fact.source} {fact.predicate.replace('_', ' ')} {fact.target}"

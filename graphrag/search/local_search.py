@@ -12,22 +12,21 @@ vectors. Does not: ask a model, or answer with paths (impact, path).
 from __future__ import annotations
 
 import math
-import re
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from graphrag.context import TokenCounter, pack
 from graphrag.search.answer import NOTHING, Answer, Usage, compose_answer
-from graphrag.search.cues import is_negated, rate_fact, read_cue
-from graphrag.search.dependents import asks_for_dependents, find_dependents, is_need
+from graphrag.search.cues import is_negated
+from graphrag.search.dependents import asks_for_dependents, find_dependents
 from graphrag.search.entities_of_type import compose_entities, find_entities_of_type
-from graphrag.search.extract import Quote, choose_quotes, render_fact, say_fact
-from graphrag.search.neighborhood import Neighborhood, Ranks, expand_neighborhood, rank_neighborhood
+from graphrag.search.extract import Quote, choose_quotes, render_fact, states_fact
+from graphrag.search.facts import MAX_FACTS, choose_facts, rank_facts, sort_facts
+from graphrag.search.neighborhood import Ranks, expand_neighborhood, rank_neighborhood
 from graphrag.search.overview import compose_overview, find_overview
 from graphrag.search.ranking import (
-    COVERAGE_ALONE,
     RRF_CONSTANT,
     Hit,
     Question,
@@ -35,7 +34,6 @@ from graphrag.search.ranking import (
     measure_likeness,
     prepare_question,
     rank_rows,
-    stem_term,
 )
 from graphrag.search.rows import Fact, Passage, Report, list_text_units, load_facts, load_passages, load_reports
 from graphrag.search.sections import (
@@ -56,20 +54,16 @@ from graphrag.search.seeds import (
     list_names,
     nearest_names,
 )
-from graphrag.tokens import count_tokens, split_search_terms
+from graphrag.tokens import count_tokens
 
 if TYPE_CHECKING:
     from graphrag.store import Index
 
-MAX_PASSAGES, MAX_FACTS, MAX_ENTITIES, MAX_REPORTS = 20, 30, 10, 3
+MAX_PASSAGES, MAX_ENTITIES, MAX_REPORTS = 20, 10, 3
 N_FACT_SEEDS, N_PASSAGE_SEEDS = 5, 20
-MAX_QUOTED_PASSAGES, MAX_QUOTES, MAX_FACT_LINES, MAX_LEADING_LINES, MAX_UNASKED_LINES = 8, 5, 6, 20, 2
-LEAST_SAID = 0.3
-FACTLESS = ("number", "time", "steps", "cause", "change")  # kinds of answers that relationships seldom hold
+MAX_QUOTED_PASSAGES, MAX_QUOTES, MAX_LEADING_LINES = 8, 5, 20
 # A name in the question says more than a fact that is like it: HippoRAG 2 has facts only.
 NAME_WEIGHT, FACT_WEIGHT = 2.0, 1.0
-# "What does X depend on?" is about relationships that start at X.
-_ASKS_OF_SUBJECT = re.compile(r"\b(?:do|does|did)\b", re.IGNORECASE)
 SHARES = {"Entities": 0.1, "Relationships": 0.3, "Sources": 0.5, "Reports": 0.1}
 
 
@@ -132,6 +126,7 @@ def search_local(
             else []
         )
         facts = [f for f in facts if f.human_readable_id in packed.ids.get("Relationships", ())]
+        quotes.sort(key=lambda quote: not any(states_fact(quote, fact) for fact in facts))
         citations = [*(quote.to_citation() for quote in quotes), *(fact.to_citation() for fact in facts)]
         answer = compose_answer(answer, _render(quotes, facts, leads=bool(found.leading)), citations, packed=packed)
     elif near := nearest_names(index, asked.text):
@@ -167,10 +162,11 @@ def _find(index: Index, asked: Question, named: Sequence[NamedEntity], *, top: i
     passage_seeds = {owner_id: hit.score for owner_id, hit in list(hits.items())[:N_PASSAGE_SEEDS]}
     ranks = rank_neighborhood(around, entity_seeds, passage_seeds)
     scores = _fuse_passages(hits, ranks, top=n_passages)
-    candidates = _rank_facts(around, ranks, names, fact_hits, seed_facts)
+    candidates = rank_facts(around, ranks, names, fact_hits, seed_facts)
     likeness = like_passages.of(scores) | like_facts.of(candidates)
-    facts = _sort_facts(asked, load_facts(index, candidates), names, likeness)[:MAX_FACTS]
-    leading = load_facts(index, find_dependents(index, names)) if names and asks_for_dependents(asked.text) else []
+    facts = sort_facts(asked, load_facts(index, candidates), names, likeness)[:MAX_FACTS]
+    wants_dependents = bool(names) and asks_for_dependents(asked.text) and not is_negated(asked.text)
+    leading = load_facts(index, find_dependents(index, names)) if wants_dependents else []
     entities = _list_entities(index, named, ranks)
     reports = _find_reports(index, [entity["id"] for entity in entities], ranks)
     passages = load_passages(index, list(scores))
@@ -196,42 +192,6 @@ def _fuse_passages(hits: Mapping[str, Hit], ranks: Ranks, *, top: int) -> dict[s
             scores[unit] = scores.get(unit, 0.0) + 1 / (RRF_CONSTANT + rank)
     order = sorted(scores, key=lambda unit: (-round(scores[unit], 9), unit))[:top]
     return {unit: round(scores[unit], 9) for unit in order}
-
-
-def _rank_facts(
-    around: Neighborhood,
-    ranks: Ranks,
-    names: Sequence[str],
-    fact_hits: Mapping[str, Hit],
-    seed_facts: Sequence[Fact],
-) -> list[str]:
-    """Ids of candidate facts, by fused rank, how many of their ends are named, and the PageRank of their ends."""
-    ends = {edge[0]: edge[1:3] for edge in around.edges}
-    ends |= {fact.id: (fact.source_id, fact.target_id) for fact in seed_facts}
-    best = max(ranks.entities.values(), default=0.0) or 1.0
-
-    def score(fact_id: str) -> float:
-        like = fact_hits[fact_id].score * (RRF_CONSTANT + 1) / 2 if fact_id in fact_hits else 0.0
-        n_named = len(set(names) & set(ends[fact_id]))
-        near = sum(ranks.entities.get(end, 0.0) for end in ends[fact_id]) / (2 * best)
-        return round(like + 0.5 * n_named + 0.5 * near, 6)
-
-    return sorted(ends, key=lambda fact_id: (-score(fact_id), fact_id))[: 4 * MAX_FACTS]
-
-
-def _sort_facts(
-    asked: Question, facts: Sequence[Fact], names: Sequence[str], likeness: Mapping[str, float]
-) -> list[Fact]:
-    """Facts by what they say: terms of the question they hold, nearness to it, ends it names; ties by weight, names."""
-
-    is_about_subject = bool(_ASKS_OF_SUBJECT.search(asked.text))
-
-    def weight(fact: Fact) -> float:
-        said = asked.coverage(say_fact(fact)) + 0.4 * asked.nearness(likeness.get(fact.id, 0.0))
-        said += 0.3 * (is_about_subject and fact.source_id in names)
-        return round(said + 0.3 * len(set(names) & {fact.source_id, fact.target_id}), 6)
-
-    return sorted(facts, key=lambda f: (-weight(f), -f.weight, f.source, f.predicate, f.target))
 
 
 def _list_entities(index: Index, named: Sequence[NamedEntity], ranks: Ranks) -> list[dict[str, Any]]:
@@ -266,65 +226,16 @@ def _find_reports(index: Index, entity_ids: Sequence[str], ranks: Ranks) -> list
 
 
 def _choose_relevant(asked: Question, found: Found) -> tuple[list[Passage], list[Fact]]:
-    """Passages that have to do with the question, and the facts to show: those that lead to what it names; else those
-    about what it names that say what it asks, and two about each name of which nothing is said; else those that say
-    what it asks. Both may be empty."""
-    names = {entity.entity_id for entity in found.named}
+    """Passages that have to do with the question, and the relationships to show: those that lead to what it names,
+    else those of choose_facts. Both may be empty."""
     passages = [
         passage
         for passage in found.passages[:MAX_QUOTED_PASSAGES]
         if passage.id in found.in_named or is_relevant(asked, found.likeness.get(passage.id, 0.0), passage.text)
     ]
-    if is_negated(asked.text):
-        return passages, []  # relationships say what is so
     if found.leading:
         return passages, found.leading[:MAX_LEADING_LINES]
-    about = [fact for fact in found.facts if names & {fact.source_id, fact.target_id}]
-    said = [fact for fact in found.facts if _says_it(asked, fact, found.likeness.get(fact.id, 0.0))]
-    cue = read_cue(asked.text)
-    asked_for = _sort_asked(asked, about, names)
-    if names and cue and cue.name in FACTLESS:
-        return passages, [fact for fact in asked_for if names >= {fact.source_id, fact.target_id}][:MAX_UNASKED_LINES]
-    if asked_for:
-        return passages, asked_for[:MAX_FACT_LINES]
-    surfaces = {stem_term(term) for entity in found.named for term in split_search_terms(entity.surface)}
-    says_more = bool(names and set(asked.idf) - surfaces) or "happen" in asked.text
-    most = MAX_UNASKED_LINES if says_more else MAX_FACT_LINES
-    if not names:
-        return passages, [fact for fact in said if asked.coverage(say_fact(fact)) >= COVERAGE_ALONE][:most]
-    both = [fact for fact in about if fact in said][:most]
-    untold = names - {end for fact in both for end in (fact.source_id, fact.target_id)}
-    for name in sorted(untold):
-        both += [f for f in about if name in (f.source_id, f.target_id) and f not in both][:MAX_UNASKED_LINES]
-    n_surfaces = len({entity.position for entity in found.named})  # a name may mean several
-    return passages, (both or said)[: max(most, MAX_UNASKED_LINES * n_surfaces)]
-
-
-def _sort_asked(asked: Question, about: Sequence[Fact], names: Collection[str]) -> list[Fact]:
-    """Relationships whose predicate the question asks for, the right way round first; one a pair of ends."""
-    rated = {
-        f.id: rate_fact(
-            asked.text,
-            f.predicate,
-            need=is_need(f.predicate, ""),
-            named=names,
-            source_id=f.source_id,
-            target_id=f.target_id,
-        )
-        for f in about
-    }
-    best = max(rated.values(), default=0)
-    pairs: dict[tuple[str, ...], Fact] = {}
-    for fact in sorted(about, key=lambda f: -rated[f.id]):
-        if rated[fact.id] == best > 0:
-            pairs.setdefault(tuple(sorted((fact.source_id, fact.target_id))), fact)
-    return list(pairs.values())
-
-
-def _says_it(asked: Question, fact: Fact, cosine: float) -> bool:
-    """A fact is a few words: alike, and hardly one of them shared, is chance ("Who won ...?", "X leads Y")."""
-    said = say_fact(fact)
-    return asked.coverage(said) >= LEAST_SAID and is_relevant(asked, cosine, said)
+    return passages, choose_facts(asked, found.facts, found.named, found.likeness)
 
 
 def _sections(found: Found) -> list[Any]:

@@ -61,9 +61,10 @@ class Pick(NamedTuple):
 
 
 class Overview(NamedTuple):
-    """What is shown, best first, and what it is, for people: `8 documents of kind incident`."""
+    """What is shown, best first; of how many documents; and what they are, for people: `of kind incident`."""
 
     picks: list[Pick]
+    n_all: int
     scope: str
 
 
@@ -88,15 +89,13 @@ def find_overview(index: Index, question: Question, *, narrowed: bool = True) ->
     if kind.documents and (narrowed or not terms):
         documents = narrow_documents(index, kind.documents, terms)
         picks = pick_sentences(index, question, documents, cue=cue, must_hold=False, terms=set(terms))
-        n, picks = len(picks), picks[:MAX_DOCUMENTS]
-        scope = f"{_count(len(picks), n)} of kind {kind.name}" + (" that name it" if terms else "")
+        limit, scope = MAX_DOCUMENTS, f"of kind {kind.name}" + (" that name it" if terms else "")
     elif cue and cue.name in TOPICS and question.terms and not terms:
         picks = pick_sentences(index, question, list_documents(index), cue=cue, must_hold=True, terms=set())
-        n, picks = len(picks), picks[:MAX_ON_TOPIC]
-        scope = f"{_count(len(picks), n)} with words of {cue.name}"
+        limit, scope = MAX_ON_TOPIC, f"with words of {cue.name}"
     else:
         return None
-    return Overview(picks, scope) if picks else None
+    return Overview(picks[:limit], len(picks), scope) if picks else None
 
 
 def _count(n_shown: int, n_all: int) -> str:
@@ -111,6 +110,8 @@ def pick_sentences(
     units = list_text_units(index, documents, limit=MAX_TEXT_UNITS)
     position: dict[str, int] = {}
     for passage in load_passages(index, units):
+        if must_hold and cue is not None and not cue.said.search(passage.text):
+            continue
         title = {stem_term(term) for term in split_search_terms(passage.title.partition(":")[2] or passage.title)}
         for start, end, heading in list_candidates(passage):
             text = passage.text[start:end]
@@ -264,7 +265,7 @@ def compose_overview(
     groups = group_by_topic(index, picks)
     picks = [pick for group in groups for pick in group.picks]
     lines = render_overview(groups, chosen)
-    label = f"{EXTRACTIVE_LABEL.rstrip(':')}; {overview.scope}{origin}:"
+    label = f"{EXTRACTIVE_LABEL.rstrip(':')}; {_count(len(picks), overview.n_all)} {overview.scope}{origin}:"
     return compose_answer(draft, lines, resolve_overview(picks, chosen), packed=packed, label=label)
 
 

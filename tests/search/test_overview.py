@@ -70,3 +70,21 @@ def test_a_sentence_is_shown_with_the_one_that_leans_on_it() -> None:
         "An upgrade restarts all three pods.",
         "An upgrade restarts all three pods. They come back sealed.",
     ]
+
+
+def test_things_of_a_type_are_listed_with_a_sentence_each(make_index: MakeIndex) -> None:
+    index = make_index(TEXTS, FACTS)
+    assert not search_local(index, "Which technologies do we rely on?").answered, "no entity has that type"
+
+
+@pytest.mark.parametrize("budget", [1, 40, 4000])
+def test_an_overview_keeps_to_the_budget_and_says_how_much_it_shows(reviews: Index, budget: int) -> None:
+    answer = search_global(reviews, "What are the recurring causes of incidents?", budget_tokens=budget)
+    n = answer.text.count("\n- ")
+    assert n >= 1 and answer.notices == ("The index has no vectors: matched by words only.",)
+    assert answer.text.startswith(f"Extractive answer (no model); {n}{'' if n == 3 else ' of 3'} documents")
+
+
+def test_what_has_no_name_here_is_said(reviews: Index) -> None:
+    answer = search_local(reviews, "Who leads the Legal Team?")
+    assert not answer.answered and answer.notices[-1].startswith('No entity "Legal Team".')
