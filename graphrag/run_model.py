@@ -9,6 +9,7 @@ Does not: ask anything itself (the stages do), or decide what a run publishes (p
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -67,7 +68,10 @@ class RunModel:
 
     def ask(self, work: Callable[[Llm], Coroutine[Any, Any, Result]]) -> Result:
         """All that a stage asks, in one event loop."""
-        return self.llm.run(work(self.llm))
+        with warnings.catch_warnings():
+            # Ctrl-C ends calls inside litellm before they have begun: no news for the user.
+            warnings.filterwarnings("ignore", r"coroutine .* was never awaited", RuntimeWarning)
+            return self.llm.run(work(self.llm))
 
     @property
     def extraction_prompts(self) -> ExtractionPrompts:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -26,7 +28,7 @@ from graphrag.tables import TABLES
 from .index.model_rows import answer_depends, passage_of
 from .index.test_extraction import FOLDER
 
-Script = Callable[[ChatRequest], str]
+Script = Callable[[ChatRequest], Any]
 
 
 class Project:
@@ -37,6 +39,7 @@ class Project:
         self.root = root
         self.script: Script = answer_depends
         self.asked: list[ChatRequest] = []
+        self.max_concurrency = 1
         self.write(**{path.removesuffix(".md"): text for path, text in FOLDER.items()})
 
     def write(self, **texts: str) -> None:
@@ -58,7 +61,7 @@ class Project:
             budget = Budget(limit_usd=settings.llm.budget_usd or None, limit_tokens=max_tokens)
             llm = ScriptedLlm(
                 lambda request: self.script(request), memo=memo, ledger=ledger, budget=budget, max_retries=1,
-                price=Price(1e-6, 4e-6, 1e-6), max_concurrency=1,
+                price=Price(1e-6, 4e-6, 1e-6), max_concurrency=self.max_concurrency,
             )  # fmt: skip
             self.asked = llm.requests
             return llm
@@ -230,6 +233,30 @@ def test_interrupt_keeps_what_was_answered(project: Project) -> None:
     project.index()
     assert len(project.asked) == 3 - n_answered
     assert sorted(read_runs(project.root / "data/output")["status"]) == ["incomplete", "published"]
+
+
+def test_a_kill_after_37_of_100_replies_costs_what_was_in_flight(project: Project) -> None:
+    """indexing.md 10, first row; eight calls in flight."""
+    project.write(**{f"n{i}": f"Service{i} depends on Store{i}.\n" for i in range(97)})
+    asked = 0
+
+    async def script(request: ChatRequest) -> str:
+        nonlocal asked
+        asked += 1
+        number = asked
+        await asyncio.sleep(0)
+        if number == 38:
+            raise KeyboardInterrupt
+        return answer_depends(request)
+
+    project.script, project.max_concurrency = script, 8
+    with pytest.raises(KeyboardInterrupt):
+        project.index()
+    first = asked
+    project.script = answer_depends
+    project.index()
+    assert first + len(project.asked) <= 100 + 8
+    assert project.tables()["documents"].height == 100
 
 
 def test_claims_are_asked_only_when_enabled(project: Project) -> None:
