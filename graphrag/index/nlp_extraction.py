@@ -1,9 +1,9 @@
 """Entity and relationship mentions without a language model: spaCy's parse where it is installed, plain rules else.
 
 Reads documents and text_units; writes entity_mentions, relationship_mentions and failures (entity_id stays null until
-disambiguation). The rooms beside it hold the rules: nlp/sentences (what is read), nlp/markup (Markdown to words),
-nlp/names (names), nlp/relations (relations from a parse), nlp/lexicon (word lists); graphrag/nlp/parsing is the door
-to spaCy. Two passes: the first counts how the corpus writes its words, the second decides.
+disambiguation). graphrag/nlp holds the rules: sentences (what is read), markup (Markdown to words), names, relations
+(from a parse), evidence (types), lexicon (word lists); parsing is the door to spaCy. Two passes: the first counts how
+the corpus writes its words, the second decides; types come last.
 
 Does not: decide which names mean one entity (disambiguation.py), or ask a language model (extraction.py).
 """

@@ -55,3 +55,8 @@ RELATING_ADJECTIVES = words(
 )
 # Idioms and slips of the parser, seen in real documents.
 MISREAD_PREDICATES = words("released_with holds_in calls_on calls_in holds_for opened_on")
+# Without an object, their past form is a participle: "The ABI specified in PEP 384".
+TRANSITIVE_VERBS = words(
+    "specify disable enable define describe host maintain introduce implement deploy install build store manage "
+    "configure own document declare generate replace deprecate add remove bundle publish"
+)

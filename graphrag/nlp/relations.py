@@ -23,7 +23,7 @@ from graphrag.nlp.lexicon import (
     words,
 )
 from graphrag.nlp.parsing import Parse
-from graphrag.nlp.patterns import find_pattern_relations
+from graphrag.nlp.patterns import MAX_NAMES, find_pattern_relations
 from graphrag.nlp.predicates import (
     Relation,
     is_confirmed,
@@ -59,7 +59,7 @@ PLACE_PREPOSITIONS = words("in on behind inside under from with within")
 
 def find_relations(text: str, parse: Parse, names: Sequence[Name]) -> list[Relation]:
     """The typed relations of one sentence, in reading order; names not `is_sure` may be among their ends."""
-    if text.rstrip("\"') ").endswith("?") or len(parse.heads) < 3:
+    if text.rstrip("\"') ").endswith("?") or len(parse.heads) < 3 or len(names) > MAX_NAMES:
         return []
     return RelationReader(SentenceTree(text, parse, names)).read()
 

@@ -22,6 +22,8 @@ from graphrag.nlp.markup import Clean, clean_markup
 from graphrag.sentences import sentence_spans
 
 MAX_SENTENCE = 2_000
+# Characters. No person writes a longer paragraph; a dump of 400 kB on one line would cost 17 CPU s of parsing.
+MAX_PARAGRAPH = 100_000
 CELL = regex.compile(r"(?:\\\||`[^`|]*`|\[\[[^\[\]]*+\]\]|[^|])+")
 # Base64, minified code, hashes: nothing that a person reads.
 UNBROKEN = regex.compile(r"[!-~]{60,}+")
@@ -47,7 +49,7 @@ class Sentence:
     """`start`, `end`: span in the document; `row`: of the whole table row, for a cell, else the same.
 
     block: number of its block in the document. heading: number of the block of its heading, -1 before the first.
-    column: number of the cell in its row.
+    column: number of the cell in its row. is_english: worth a parse: English, and in no paragraph of 100 kB and more.
     """
 
     document_id: str
@@ -95,6 +97,7 @@ def _document_sentences(document_id: str, text: str, units: Sequence[tuple[str, 
         block = blocks[number] if blocks else Block(start, end, "paragraph")
         if block.kind == HEADING:
             heading = number
+        is_short = block.end - block.start <= MAX_PARAGRAPH
         if block.kind in {FENCE, CODE}:
             continue
         for unit_id, unit_start, part_start, part_end in _in_units(start, end, units):
@@ -106,7 +109,7 @@ def _document_sentences(document_id: str, text: str, units: Sequence[tuple[str, 
                 if LETTER.search(clean.text) and is_readable(clean.text) and not looks_like_code(clean.text):
                     yield Sentence(
                         document_id, unit_id, unit_start, piece_start, piece_end, _kind(block.kind), number, heading,
-                        clean, is_english[unit_id], row, column, text[slice(*row)],
+                        clean, is_english[unit_id] and is_short, row, column, text[slice(*row)],
                     )  # fmt: skip
 
 

@@ -22,9 +22,8 @@ from graphrag.nlp.lexicon import (
 )
 from graphrag.nlp.parsing import Parse
 from graphrag.nlp.predicates import is_strong, third_person
-from graphrag.nlp.relating_words import (
-    MOVING_VERBS,
-)
+from graphrag.nlp.relating_words import MOVING_VERBS, TRANSITIVE_VERBS
+from graphrag.nlp.technologies import technology_type
 from graphrag.nlp.words import Name
 
 PREPOSITIONS = words(
@@ -69,7 +68,11 @@ class SentenceTree:
 
     def subjects(self, verb: int, depth: int = 0) -> list[int]:
         deps, heads, tags = self.parse.deps, self.parse.heads, self.parse.tags
+        if tags[verb] == "VBN" and any(self.words[c] == "as" and deps[c] == "mark" for c in self.children[verb]):
+            return []  # "as defined in X"
         own = [c for c in self.children[verb] if deps[c] in {"nsubj", "nsubjpass"}]
+        if own and any(self.words[c] == "who" for c in own) and self.is_thing(heads[verb]):
+            return []  # "adopters of PEP 563, who now depend on ..."
         if own:
             return [heads[verb] if deps[verb] == "relcl" and self.words[c] in RELATIVE_PRONOUNS else c for c in own]
         if depth > MAX_DEPTH or heads[verb] == verb:
@@ -99,6 +102,12 @@ class SentenceTree:
         if is_shared and tags[verb] == "VBN":
             return [head] if tags[head].startswith("NN") else []
         return []
+
+    def is_thing(self, token: int) -> bool:
+        """A name that nobody bears: a number, code or a technology."""
+        name = self.name_of.get(token)
+        written = self.text[name.start : name.end] if name else ""
+        return any(c.isdigit() for c in written) or technology_type(written) != ""
 
     def is_means(self, verb: int, head: int) -> bool:
         """ "is hosted using X": the user is not the subject."""
@@ -201,7 +210,8 @@ class SentenceTree:
         if any(deps[c] == "aux" for c in self.children[verb]):
             return False
         if tags[verb] == "VBD":  # "a module maintained on PyPI", taken for a past tense
-            return deps[verb] == "acl" and not any(deps[c] == "dobj" for c in self.children[verb])
+            is_bare = deps[verb] == "acl" or self.parse.lemmas[verb].casefold() in TRANSITIVE_VERBS
+            return is_bare and not any(deps[c] == "dobj" for c in self.children[verb])
         if deps[verb] == "conj":
             return self.is_passive(self.parse.heads[verb])
         return deps[verb] in {"acl", "advcl", "relcl", "dep"} and not any(
