@@ -54,8 +54,9 @@ class Table:
 
     def from_rows(self, rows: list[dict[str, Any]]) -> pl.DataFrame:
         """A conforming frame of rows given as dicts; nullable columns may be absent from them."""
+        known = set(self.names)
         for row in rows:
-            if unknown := [name for name in row if name not in self.schema]:
+            if unknown := [name for name in row if name not in known]:
                 raise TableError(f"{self.name}: unknown columns {unknown} in a row. Known: {', '.join(self.names)}.")
         return self.conform(pl.DataFrame(rows, schema=self.schema, orient="row"))
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -31,6 +32,7 @@ from graphrag.replies.graph import GraphReply, parse_graph_replies
 from graphrag.tables import failure_row
 
 STAGE = "extraction"
+KEPT_REPLIES = 64  # a reply is read by the door, which accepts it, and again when it is looked at for its end
 # A text unit with one of these as its reason gave nothing; the next run asks it again.
 UNIT_REASONS = ("timeout", "unavailable", "too_long", "refusal", "empty_reply", "unreadable_reply")
 # Tokens of a reply for each token of text: measured on the sample and on the bench corpus (docs/llm.md).
@@ -105,6 +107,7 @@ def ask_about(
             repair=prompts.repair.render({})[0].content,
         )
 
+    @lru_cache(maxsize=KEPT_REPLIES)
     def read(text: str) -> GraphReply:
         return parse_graph_replies([text], types=entity_types)
 
