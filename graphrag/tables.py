@@ -54,8 +54,9 @@ class Table:
 
     def from_rows(self, rows: list[dict[str, Any]]) -> pl.DataFrame:
         """A conforming frame of rows given as dicts; nullable columns may be absent from them."""
+        known = set(self.names)
         for row in rows:
-            if unknown := [name for name in row if name not in self.schema]:
+            if unknown := [name for name in row if name not in known]:
                 raise TableError(f"{self.name}: unknown columns {unknown} in a row. Known: {', '.join(self.names)}.")
         return self.conform(pl.DataFrame(rows, schema=self.schema, orient="row"))
 
@@ -252,11 +253,16 @@ ENTITY_MENTIONS = Table(
         Column("entity_id", TEXT, "Entity meant; null only before disambiguation.", nullable=True),
         Column("text_unit_id", TEXT, "First text unit that holds it."),
         Column("document_id", TEXT, "Document it stands in."),
-        Column("surface", TEXT, "The name as written: documents.text[start_char:end_char] with spaces collapsed."),
+        Column(
+            "surface",
+            TEXT,
+            "The name as written: documents.text[start_char:end_char] with spaces collapsed. Where method is "
+            "llm_unverified: a model's own word for something in that span.",
+        ),
         Column("type", TEXT, "Type given by the extractor; unknown if none."),
         Column("description", TEXT, "What this place says it is; may be empty."),
         *SPAN,
-        Column("method", TEXT, "spacy, rule, lite, declared, llm, link."),
+        Column("method", TEXT, "spacy, rule, lite, declared, llm, link; llm_unverified: not a name in the text."),
     ),
 )
 RELATIONSHIP_MENTIONS = Table(

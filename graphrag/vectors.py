@@ -86,6 +86,11 @@ class Embedder:
         return matrix
 
 
+def is_service_name(name: str) -> bool:
+    """Whether `name` is a model of an embedding service, provider/model as litellm names it (graphrag/llm.py)."""
+    return "/" in name and not name.startswith(ONNX_PREFIX)
+
+
 def is_available(name: str) -> str:
     """Empty if `name` can be loaded, else what is missing and how to get it. Imports no model package."""
     if name == EMBEDDED:

@@ -47,7 +47,11 @@ def test_docs_page_is_fresh() -> None:
             "text_units.overlap must be smaller than text_units.max_tokens (300), got 300.",
         ),
         ("[gates]\nfailed_share = 7.0", "gates.failed_share should be less than or equal to 1, got 7.0."),
-        ('[llm]\nmodel = ""', "llm.model should be 'embedded', got \"\"."),
+        ('[llm]\nmodel = ""', 'llm.model should have at least 1 character, got "".'),
+        ("[llm]\nprice = [0.4]", "llm.price needs two numbers"),
+        ("[llm]\nprice = [0.4, -1.6]", "llm.price.1 should be greater than or equal to 0, got -1.6."),
+        ('[llm]\nextract_model = "openai/x"', "llm.extract_model has no effect while llm.model is embedded."),
+        ('[llm]\napi_key_env = "sk-123-456"', "llm.api_key_env should match pattern"),
         ('[embeddings]\nmodel = ""', 'embeddings.model should have at least 1 character, got "".'),
         ("[input\n", "(at line 1, column 7)."),
     ],
@@ -63,6 +67,15 @@ def test_provider_keys_are_refused_and_never_shown(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="Keys come from the environment") as caught:
         load_settings(project(tmp_path, '[llm]\napi_key = "sk-very-secret"'), environ={})
     assert "sk-very-secret" not in str(caught.value)
+    with pytest.raises(SettingsError) as caught:
+        load_settings(project(tmp_path, '[llm]\napi_key_env = "sk-very-secret"'), environ={})
+    assert "sk-very-secret" not in str(caught.value)
+
+
+def test_every_role_may_name_its_own_model(tmp_path: Path) -> None:
+    settings, _ = load_settings(project(tmp_path, '[llm]\nmodel = "openai/a"\njudge_model = "openai/b"'), environ={})
+    assert settings.llm.role_models() == {"judge": "openai/b"}
+    assert load_settings(tmp_path, overrides=["llm.price=[1, 2.5]"], environ={})[0].llm.price == [1.0, 2.5]
 
 
 def test_flags_beat_environment_beats_file(tmp_path: Path) -> None:

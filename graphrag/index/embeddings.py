@@ -20,6 +20,7 @@ import polars as pl
 
 from graphrag import tables, vectors
 from graphrag.ids import content_sha256
+from graphrag.llm.embeddings import Vectors
 from graphrag.memo import Memo
 
 STAGE = "embeddings"
@@ -42,11 +43,13 @@ def build_embeddings(
     model: str,
     processes: int,
     memo: Memo | None,
+    ask: Callable[[list[str]], Vectors] | None = None,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Embeddings:
     """One vector an owner, sorted by owner table and owner id.
 
-    model: a name that vectors.load_embedder knows, or `none` for no vectors. Where the model is not installed there is
+    model: a name that vectors.load_embedder knows, or `none` for no vectors. ask: where `model` is a service, what
+    embeds its texts (Llm.embed). Where the model is not installed there is
     one failures row (missing_model) and no vectors; a vector without direction is one failures row (bad_vector) each.
     Raises ModelError when the model is there but damaged or unreadable.
     """
@@ -60,16 +63,24 @@ def build_embeddings(
     ).sort("owner_table", "owner_id")
     if model == NO_MODEL or owners.is_empty():
         return Embeddings(tables.EMBEDDINGS.empty(), tables.FAILURES.empty())
-    if missing := vectors.is_available(model):
+    if ask is None and (missing := vectors.is_available(model)):
         row = tables.failure_row(STAGE, model, "missing_model", f"{missing} {owners.height} rows have no vector.")
         return Embeddings(tables.EMBEDDINGS.empty(), tables.FAILURES.from_rows([row]))
     texts = owners["text"].to_list()
-    matrix = vectors.embed_texts(texts, model=model, processes=processes, memo=memo, advance=advance)
+    reasons: dict[int, tuple[str, str]] = {}
+    if ask is None:
+        matrix = vectors.embed_texts(texts, model=model, processes=processes, memo=memo, advance=advance)
+    else:
+        matrix, reasons = ask(texts)
     is_good = np.isclose(np.linalg.norm(matrix, axis=1), 1.0, atol=1e-3)  # NaN is close to nothing
-    failures = [
-        tables.failure_row(STAGE, owner_id, "bad_vector", f"{model} gave no direction for a row of {owner_table}.")
-        for owner_table, owner_id in owners.filter(~pl.Series(is_good)).select("owner_table", "owner_id").iter_rows()
-    ]
+    no_direction = ("bad_vector", f"{model} gave no direction")
+    failures = []
+    for position, (owner_table, owner_id) in enumerate(owners.select("owner_table", "owner_id").iter_rows()):
+        if not is_good[position]:
+            reason, detail = reasons.get(position, no_direction)
+            failures.append(tables.failure_row(STAGE, owner_id, reason, f"A row of {owner_table}: {detail}."))
+    if not is_good.any():
+        return Embeddings(tables.EMBEDDINGS.empty(), tables.FAILURES.from_rows(failures))
     frame = owners.select(
         "owner_table",
         "owner_id",

@@ -1,0 +1,162 @@
+"""A passage as a model sees it: a text unit, or half of one, in numbered sentences; and where its words stand.
+
+A model answers with names and sentence numbers. Here the numbers become spans of the text and the names the places
+where they are written: to the letter and as whole words where they are, else without regard to case, accents' encoding,
+quotes, and hyphens, underscores or blanks between words.
+
+Does not: read replies (graphrag/replies), call a model, or make rows (extraction.py, claims.py).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+from graphrag.prompts import number_sentences
+from graphrag.sentences import sentence_spans
+
+Span = tuple[int, int]
+_FULL_STOP = re.compile(r"\.(?=\s)")  # a model writes Mr Bennet where the text has Mr. Bennet
+LONGEST_RUN = 3  # sentences that one quote may hold, where a part of them holds both names
+_SAME = {
+    **dict.fromkeys(map(ord, "-_‐‑‒–—―"), " "),
+    **dict.fromkeys(map(ord, "’‘ʼ`´"), "'"),
+    **dict.fromkeys(map(ord, "\t\n\r\f\v\u00a0"), " "),
+}
+
+
+class Passage:
+    """`text` and the offset in its document at which it starts. All spans count from the start of `text`."""
+
+    def __init__(self, text: str, start: int = 0) -> None:
+        self.text, self.start = text, start
+        self._found: dict[str, list[Span]] = {}
+
+    @cached_property
+    def sentences(self) -> list[Span]:
+        return sentence_spans(self.text)
+
+    @property
+    def numbered(self) -> str:
+        """`[1] First sentence.` a line."""
+        return number_sentences([self.text[start:end] for start, end in self.sentences])
+
+    def halves(self) -> list[Passage]:
+        """Two passages, cut at the sentence boundary nearest to the middle; none for a single sentence."""
+        starts = [start for start, _ in self.sentences[1:]]
+        if not starts:
+            return []
+        cut = min(starts, key=lambda start: (abs(start - len(self.text) / 2), start))
+        return [Passage(self.text[:cut], self.start), Passage(self.text[cut:], self.start + cut)]
+
+    def find(self, name: str) -> list[Span]:
+        """All places of a name, in order: those written exactly so, else those written alike."""
+        if name not in self._found:
+            self._found[name] = self._find_exact(name) or self._find_alike(name)
+        return self._found[name]
+
+    def find_in(self, name: str, span: Span) -> Span | None:
+        """The first place of a name inside a span."""
+        return next((place for place in self.find(name) if span[0] <= place[0] and place[1] <= span[1]), None)
+
+    def quotes(self, numbers: Sequence[int], subject: str, object_: str) -> list[Span]:
+        """The spans that a relation rests on: one for each run of its sentences, at least one.
+
+        A long run is narrowed to its sentences that hold both names. Without numbers it is the first sentence that
+        holds both names, else the first that holds one, else the first.
+        """
+        known = [number for number in numbers if 1 <= number <= len(self.sentences)]
+        if not known:
+            return self.sentences[:1] if not self.sentences else [self._likeliest(subject, object_)]
+        spans: list[Span] = []
+        for first, last in _runs(known):
+            both = [
+                span for span in self.sentences[first - 1 : last]
+                if last - first >= LONGEST_RUN and self.find_in(subject, span) and self.find_in(object_, span)
+            ]  # fmt: skip
+            spans += both or [(self.sentences[first - 1][0], self.sentences[last - 1][1])]
+        return spans
+
+    def _likeliest(self, subject: str, object_: str) -> Span:
+        held = [sum(self.find_in(name, span) is not None for name in {subject, object_}) for span in self.sentences]
+        return self.sentences[held.index(max(held))]
+
+    def _find_exact(self, name: str) -> list[Span]:
+        spans = []
+        position = self.text.find(name) if name else -1
+        while position >= 0:
+            end = position + len(name)
+            if _is_whole(self.text, position, end):
+                spans.append((position, end))
+            position = self.text.find(name, end)
+        return spans
+
+    def _find_alike(self, name: str) -> list[Span]:
+        words = _fold(name)[0].split()
+        if not words:
+            return []
+        folded, origin = self._folded
+        spans = []
+        for match in re.finditer(" +".join(map(re.escape, words)), folded):
+            start, end = origin[match.start()], origin[match.end() - 1] + 1
+            if _is_whole(self.text, start, end):
+                spans.append((start, end))
+        return spans
+
+    @cached_property
+    def _folded(self) -> tuple[str, Sequence[int]]:
+        return _fold(self.text)
+
+
+def surface_of(text: str, span: Span) -> str:
+    """The words of a span as a mention's surface: on one line, single blanks."""
+    return " ".join(text[slice(*span)].split())
+
+
+def _fold(text: str) -> tuple[str, Sequence[int]]:
+    """The text without case, decomposed (NFKD), and for each of its characters the offset of the one it comes from."""
+    text = _FULL_STOP.sub(" ", text)
+    if text.isascii():
+        return text.translate(_SAME).lower(), range(len(text))
+    pieces: list[str] = []
+    origin: list[int] = []
+    for offset, char in enumerate(text):
+        piece = char.translate(_SAME)
+        if not piece.isascii():
+            piece = unicodedata.normalize("NFKD", piece.casefold()).casefold()
+            piece = "".join(part for part in piece if unicodedata.category(part) != "Cf")
+        else:
+            piece = piece.lower()
+        pieces.append(piece)
+        origin += [offset] * len(piece)
+    return "".join(pieces), origin
+
+
+def _runs(numbers: Iterable[int]) -> list[Span]:
+    """Consecutive numbers as (first, last)."""
+    runs: list[Span] = []
+    for number in sorted(set(numbers)):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1] = (runs[-1][0], number)
+        else:
+            runs.append((number, number))
+    return runs
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    """No word of a script that separates words goes on across an end of the span; no accent behind it is cut off."""
+    behind = text[end : end + 1]
+    if behind and unicodedata.combining(behind):
+        return False
+    return not (_joins(text[start - 1 : start], text[start]) or _joins(text[end - 1], behind))
+
+
+def _joins(left: str, right: str) -> bool:
+    return bool(left and right) and left.isalnum() and right.isalnum() and _is_spaced(left) and _is_spaced(right)
+
+
+def _is_spaced(char: str) -> bool:
+    code = ord(char)
+    return code < 0x0E00 or 0x10A0 <= code < 0x1780 or 0x1E00 <= code < 0x2000

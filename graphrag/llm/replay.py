@@ -1,0 +1,183 @@
+"""Doubles of a model: `ScriptedLlm` answers with a function, `ReplayLlm` with what was recorded.
+
+Both are the whole door (memo, budget, retries, ledger) with another provider behind it, so that a test of a stage tests
+the way of its questions too. A recording is JSONL, one line a reply, found again by the question without the model's
+name; several replies to the same question come back in order, the last one for ever.
+
+Does not: judge replies, or record keys and addresses.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+
+import orjson
+
+from graphrag.errors import InputError, ReplyMiss, StoreError
+from graphrag.llm.attempts import Attempts
+from graphrag.llm.budget import Budget
+from graphrag.llm.chat import ROLES, ChatReply, ChatRequest, Completion, chat_key
+from graphrag.llm.door import Llm, Provider
+from graphrag.llm.embeddings import RawVectors
+from graphrag.llm.ledger import CallLedger
+from graphrag.llm.limiter import Limiter
+from graphrag.llm.prices import Price
+from graphrag.llm.retries import Retries
+from graphrag.memo import Memo
+
+Script = Callable[[ChatRequest], str | Completion | Awaitable[str | Completion]]
+EmbedScript = Callable[[Sequence[str]], RawVectors]
+MAX_MISS_CHARACTERS = 60
+
+
+class ScriptedFault(Exception):
+    """Raised in a script: the provider's answer is this HTTP status."""
+
+    def __init__(self, status_code: int, message: str = "scripted", *, retry_after: str = "") -> None:
+        super().__init__(message)
+        self.status_code = status_code
+        self.response = _ScriptedResponse({"retry-after": retry_after} if retry_after else {})
+
+
+class _ScriptedResponse:
+    def __init__(self, headers: dict[str, str]) -> None:
+        self.headers = headers
+
+
+class ScriptedLlm(Llm):
+    """A model that is a function of the request: text, a Completion, or an awaitable of one; it may raise
+    ScriptedFault, TimeoutError or OSError. `requests` holds what reached it, in order; waits between attempts last a
+    millisecond."""
+
+    def __init__(
+        self,
+        script: Script,
+        *,
+        embed: EmbedScript | None = None,
+        model: str = "scripted",
+        max_concurrency: int = 8,
+        timeout_seconds: float = 5.0,
+        max_retries: int = 4,
+        price: Price | None = None,
+        memo: Memo | None = None,
+        budget: Budget | None = None,
+        ledger: CallLedger | None = None,
+        recording: Recording | None = None,
+    ) -> None:
+        provider = _ScriptedProvider(script, embed)
+        self.requests = provider.requests
+        super().__init__(
+            provider,
+            models=dict.fromkeys(ROLES, model),
+            embedding_model=f"{model}-embedding" if embed else "",
+            prices={model: price, f"{model}-embedding": price},
+            memo=memo,
+            budget=budget,
+            ledger=ledger,
+            recording=recording,
+            attempts=Attempts(
+                Limiter(max_concurrency),
+                Retries(max_retries=max_retries, outage_seconds=0.0, backoff_seconds=0.001),
+                timeout_seconds=timeout_seconds,
+            ),
+        )
+
+
+class _ScriptedProvider(Provider):
+    def __init__(self, script: Script, embed: EmbedScript | None) -> None:
+        self.requests: list[ChatRequest] = []
+        self._script, self._embed = script, embed
+
+    async def complete(self, model: str, request: ChatRequest) -> Completion:
+        self.requests.append(request)
+        answer = self._script(request)
+        if inspect.isawaitable(answer):
+            answer = await answer
+        return answer if isinstance(answer, Completion) else Completion(answer)
+
+    async def embed(self, model: str, texts: Sequence[str]) -> RawVectors:
+        if self._embed is None:
+            raise ReplyMiss("This scripted model has no vectors. Give it embed=.")
+        return self._embed(texts)
+
+    async def close(self) -> None:
+        pass
+
+
+class Recording:
+    """Appends each reply to a JSONL file, which is made afresh."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            path.write_bytes(b"")
+        except OSError as error:
+            raise StoreError(f"Cannot write the recording {path}: {error.strerror}.") from error
+
+    def add(self, request: ChatRequest, reply: ChatReply) -> None:
+        line = {
+            "key": chat_key(request, ""),
+            "stage": request.stage,
+            "text": reply.text,
+            "status": reply.status,
+            "prompt_tokens": reply.prompt_tokens,
+            "completion_tokens": reply.completion_tokens,
+        }
+        try:
+            with self._path.open("ab") as handle:
+                handle.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+        except OSError as error:
+            raise StoreError(f"Cannot write the recording {self._path}: {error.strerror}.") from error
+
+
+class ReplayLlm(Llm):
+    """The replies of a recording. A question that is not in it raises ReplyMiss."""
+
+    def __init__(
+        self, path: Path, *, model: str = "replay", memo: Memo | None = None, ledger: CallLedger | None = None
+    ) -> None:
+        """Raises InputError if the file is absent or is no recording."""
+        super().__init__(_ReplayProvider(path), models=dict.fromkeys(ROLES, model), memo=memo, ledger=ledger)
+
+
+class _ReplayProvider(Provider):
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._replies: dict[str, list[Completion]] = defaultdict(list)
+        try:
+            lines = path.read_bytes().splitlines()
+        except OSError as error:
+            raise InputError(f"Cannot read the recording {path}: {error.strerror}.") from error
+        for number, line in enumerate(lines, start=1):
+            try:
+                record = orjson.loads(line)
+                self._replies[record["key"]].append(_read_recorded(record))
+            except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+                raise InputError(f"{path} line {number} is no recorded reply: {error}.") from None
+
+    async def complete(self, model: str, request: ChatRequest) -> Completion:
+        replies = self._replies.get(chat_key(request, ""))
+        if not replies:
+            start = " ".join(request.messages[-1].content.split())[:MAX_MISS_CHARACTERS]
+            raise ReplyMiss(f'{self._path} has no reply for {request.stage}: "{start}...". Record it again.')
+        return replies.pop(0) if len(replies) > 1 else replies[0]
+
+    async def embed(self, model: str, texts: Sequence[str]) -> RawVectors:
+        raise ReplyMiss("A recording holds no vectors. Use a local embedding model.")
+
+    async def close(self) -> None:
+        pass
+
+
+def _read_recorded(record: dict[str, object]) -> Completion:
+    finish = {"truncated": "length", "refusal": "content_filter"}.get(str(record["status"]), "stop")
+    n_prompt, n_reply = record.get("prompt_tokens"), record.get("completion_tokens")
+    return Completion(
+        str(record["text"]),
+        finish,
+        n_prompt if isinstance(n_prompt, int) else 0,
+        n_reply if isinstance(n_reply, int) else 0,
+    )
