@@ -44,8 +44,9 @@ CUES = (
         "cause",
         r"^\s*(?:why|how come)\b|\b(?:causes?|caused|reasons?|root cause|go wrong|went wrong|lead to|led to)\b",
         r"\b(?:because|due to|root cause|caus(?:e|ed|es|ing)\b|as a result|thanks to|reason|triggers?|triggered|led to"
-        r"|leads? to|expire[ds]?|no expiry|r[au]ns? out|throttled|overload\w*|exhaust\w*|lost|broke"
-        r"|crash\w*|hung|sealed|misconfigured|instead of|without|with no\b|no second|forgot\w*|declined|refus\w+"
+        r"|leads? to|expire[ds]?|r[au]ns? out|time[ds]? out|overload\w*|exhaust\w*|lost|broke"
+        r"|crash\w*|hung|misconfigured|instead of|without|(?:with|had) no\b|forgot\w*|refus\w+"
+        r"|(?:was|were|been|got) (?!own|led|maintain|manag|writ)\w+ed by\b"
         r"|which is why|so that|in order to|so we\b|need(?:s|ed)?)\b",
         headings=r"\b(?:why|cause|causes|root cause|reasons?|rationale|context|what happened|what went wrong)\b",
         words="cause causes caused reason reasons root happen happened occur go went wrong lead led behind",
@@ -93,8 +94,10 @@ CUES = (
     _cue(
         "risk",
         r"\b(?:risks?|risky|weak(?:ness|nesses| spots?| points?)|single points? of failure|vulnerab\w+)\b",
-        r"\b(?:risks?|single point|no second|only one|alone|one (?:machine|host|person)|nobody (?:knows|has)|no backup"
-        r"|not backed up|easy to forget|end of life|more than people think|no traffic|without it|cannot (?:start|boot)"
+        r"\b(?:risks?|single point|only one|alone|one (?:machine|host|person)|nobody (?:knows|has)|bottleneck|outdated"
+        r"|no (?:backup|fallback|failover|redundancy|alternative)|not backed up|end of life|without it|unsupported"
+        r"|(?:with|there is) no\b"
+        r"|deprecated|cannot (?:start|boot)"
         r"|refuses to|takes? .{0,40} with it|everything (?:else )?(?:stops|depends)"
         r"|if .{1,60} (?:fails|is (?:down|lost)))\b",
         headings=r"\b(?:risks?|known problems|caveats|warning)\b",
@@ -140,10 +143,15 @@ def rate_cue(cue: Cue | None, text: str, headings: str = "") -> float:
     """0 to 1: how surely a sentence holds the kind of answer: one cue word or several, a heading that promises it."""
     if cue is None:
         return 0.0
-    text = _VAGUE.sub("", text)
+    text = _VAGUE.sub("", " ".join(text.split()))  # a line may break inside "due to"
     n_said = len({match.casefold() for match in cue.said.findall(text)})
     n_said += cue.name == "cause" and _CONNECTIVE.search(text) is not None
     return 0.3 * min(n_said, 2) + 0.2 * (n_said > 0) + 0.2 * bool(cue.headings.search(headings))
+
+
+def holds_cue(cue: Cue, text: str) -> bool:
+    """Whether a text holds the kind of answer at all."""
+    return cue.said.search(" ".join(text.split())) is not None
 
 
 def is_denied(question: str, text: str) -> bool:
@@ -200,7 +208,7 @@ _BYLINE = re.compile(
     re.I,
 )
 _APART = re.compile(
-    r"(?:confusingly|side effect|what went well|yes|no|i|fix|thanks|by the way|of course|for example"
+    r"(?:what went well|yes|no|i|fix|thanks|by the way|of course|for example"
     r"|e\.g\.|see|again|same|still)\b",
     re.I,
 )

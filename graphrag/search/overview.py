@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from graphrag.context import TokenCounter, pack
 from graphrag.digest import leans_on_others, rate_readability, show_quote, trim_span
 from graphrag.search.answer import EXTRACTIVE_LABEL, Answer, Citation, cite, compose_answer
-from graphrag.search.cues import Cue, is_aside, is_denied, points_elsewhere, rate_cue, read_cue
+from graphrag.search.cues import Cue, holds_cue, is_aside, is_denied, points_elsewhere, rate_cue, read_cue
 from graphrag.search.documents_of_kind import (
     find_documents_of_kind,
     list_documents,
@@ -133,14 +133,14 @@ def pick_sentences(
     units = list_text_units(index, documents, limit=MAX_TEXT_UNITS)
     position: dict[str, int] = {}
     for passage in load_passages(index, units):
-        if must_hold and cue is not None and not cue.said.search(passage.text):
+        if must_hold and cue is not None and not holds_cue(cue, passage.text):
             continue
         title = {stem_term(term) for term in split_search_terms(passage.title.partition(":")[2] or passage.title)}
         for start, end, heading in list_candidates(passage):
             text = passage.text[start:end]
             nth = position[passage.document] = position.get(passage.document, -1) + 1
             cued = rate_cue(cue, text, heading)
-            if is_denied(question.text, text) or (must_hold and cue is not None and not cue.said.search(text)):
+            if is_denied(question.text, text) or (must_hold and cue is not None and not holds_cue(cue, text)):
                 continue
             held = {stem_term(term) for term in split_search_terms(text)}
             lead = LEAD_WORTH / (1 + nth) if cue else LEAD_WORTH_WITHOUT_CUE / (1 + LEAD_DECAY * nth)

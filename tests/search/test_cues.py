@@ -44,6 +44,7 @@ def test_a_question_says_what_kind_of_answer_it_wants(question: str, name: str) 
     [
         ("Why did it fail?", "It failed because the certificate had expired.", "It failed on Monday."),
         ("Why?", "We chose it because we know it.", "Nothing else moves because of this."),
+        ("Why?", "The job was\nkilled by the kernel.", "The job was owned by the kernel team."),
         ("When did it fail?", "It failed on 4 March 2024.", "It failed badly."),
         ("How many shops?", "There are 312 shops.", "There are shops."),
         ("Who runs it?", "It is run by Ana Kovač.", "it is run well."),
