@@ -36,6 +36,7 @@ def _cue(name: str, asked: str, said: str, *, headings: str = r"(?!)", words: st
     return Cue(name, re.compile(asked, re.I), re.compile(said, flags), re.compile(headings, re.I), stems)
 
 
+_OWN = r"(?<!its )(?<!their )(?<!our )(?<!his )(?<!her )(?<!my )(?<!your )own"  # "a line of its own" owns nothing
 _MONTHS = "jan(?:uary)?|feb(?:ruary)?|march|april|may|june|july|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
 _NUMBERS = "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand"
 # In order of precedence: the first whose question pattern is found counts.
@@ -67,7 +68,7 @@ CUES = (
     _cue(
         "owner",
         r"\b(?:own|owns|owned|owner|owners|responsible|looks? after|maintains?|maintained)\b",
-        r"\b(?:owns?|owned by|owner|looks? after|maintain\w*|responsible for|keeps?"
+        rf"\b(?:{_OWN}|owns|owned by|owner|looks? after|maintain\w*|responsible for|keeps?"
         r"|takes? (?:it )?over|supported by)\b",
     ),
     _cue(
@@ -120,6 +121,10 @@ _VAGUE = re.compile(r"\byou are here because\b|\bbecause of (?:this|that|it)\b",
 _VERBS = ("own", "need")  # stop words of ranking that a question may yet be about
 _WHY = re.compile(r"\s*why\b", re.I)
 _IMAGINED = re.compile(r"\b(?:would|might|could)\b", re.I)
+_SUPPOSED = re.compile(r"\b(?:would|might|could|if|unless)\b", re.I)
+_MONTH = rf"(?:{_MONTHS}|november|december)"
+_DATE = re.compile(rf"(?<![\w.-])(?:\d{{1,2}} {_MONTH}|{_MONTH} \d{{1,2}}|{_MONTH}|(?:19|20)\d\d)(?![\w-])", re.I)
+_OWN_ADJECTIVE = re.compile(r"\b(?:its|their|our|his|her|my|your) own\b", re.I)
 _NEGATED_QUESTION = re.compile(r"\b(?:not|never|no longer)\b|n['’]t\b", re.I)
 _YES_NO = re.compile(r"^\s*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b", re.I)
 _NEGATED_VERB = re.compile(
@@ -172,6 +177,33 @@ def is_negated(question: str) -> bool:
 def states_negation(question: str, text: str) -> bool:
     """Whether a sentence says that what a negated question asks for is not so; imagined things do not count."""
     return _denies(_asked_stems(question), _IMAGINED.sub("", text))
+
+
+@lru_cache(maxsize=64)
+def asked_date(question: str) -> frozenset[str]:
+    """The parts of the dates that a question names, in lower case: 4, march, 2024; not the 16 of PostgreSQL 16."""
+    return frozenset(re.findall(r"\w+", " ".join(_DATE.findall(question)).lower()))
+
+
+def is_yes_no(question: str) -> bool:
+    """Whether a question can be answered by yes or no: "Is Redis used by the Tracking Service?"."""
+    return _YES_NO.match(question) is not None
+
+
+def says_asked_verb(question: str, text: str, names: Collection[str]) -> bool:
+    """Whether a sentence has a word of what is asked besides the names, or another that says the same: to "Who owns
+    X?", `keeps`. names: those that the question names, whose own words do not count."""
+    asked = _asked_stems(question) - {stem_term(term) for name in names for term in split_search_terms(name)}
+    plain = _OWN_ADJECTIVE.sub("", text)
+    if asked & {stem_term(term) for term in split_search_terms(plain)}:
+        return True
+    cue = read_cue(question)
+    return cue is not None and cue.name == "owner" and holds_cue(cue, text)
+
+
+def settles_question(question: str, text: str, names: Collection[str]) -> bool:
+    """Whether a sentence states or denies what a yes/no question asks; what is only imagined settles nothing."""
+    return says_asked_verb(question, text, names) and not _SUPPOSED.search(text)
 
 
 @lru_cache(maxsize=64)

@@ -2,7 +2,8 @@
 
 Candidates are the sentences of the passages that were found. A sentence is weighed by the question's terms that it
 holds (by idf), by its likeness to the question (the few best are embedded), by the rank of its passage, and by how well
-it reads alone; near-duplicates are left out. Nothing is rephrased: a line is a quote or a relationship.
+it reads alone; near-duplicates are left out. Once sentences say outright what is asked, few others follow. Nothing is
+rephrased: a line is a quote or a relationship.
 
 Does not: find passages (ranking.py, local_search.py) or say whether there is an answer at all.
 """
@@ -17,13 +18,17 @@ from graphrag.digest import is_near_duplicate, rate_readability, show_quote, tri
 from graphrag.search.answer import Citation, cite
 from graphrag.search.cues import (
     answers_outright,
+    asked_date,
     is_aside,
     is_denied,
     is_negated,
     is_reversed,
+    is_yes_no,
     points_elsewhere,
     rate_cue,
     read_cue,
+    says_asked_verb,
+    settles_question,
     states_negation,
 )
 from graphrag.search.ranking import Question, stem_term
@@ -34,13 +39,15 @@ from graphrag.tokens import split_search_terms
 MAX_EMBEDDED = 12
 MAX_QUOTE_CHARACTERS = 600
 # A sentence is quoted when it weighs this share of the best one's weight.
-RELATIVE_FLOOR = 0.4
+RELATIVE_FLOOR = 0.5
+# Beside sentences that say outright what is asked: how many others, and from which share of the best one's weight.
+MAX_BESIDE, FLOOR_BESIDE = 2, 0.6
 # Reading alone counts less here than in a report: the answer may stand in a row of a table.
 LEAST_READABLE = 0.4
 NEARNESS_WEIGHT = 0.4
 # A sentence with the kind of answer that the question asks for comes first among those that say enough of what it asks.
 CUE_WORTH, DEFINITION_WORTH, ENOUGH_SAID, POINTER_SHARE = 0.5, 0.5, 0.4, 0.5
-NAMELESS_SHARE, PHRASE_WORTH = 0.6, 0.3
+NAMELESS_SHARE, DATELESS_SHARE, PHRASE_WORTH = 0.6, 0.4, 0.3
 # Share of a sentence's weight that goes by the terms in it and its headings together.
 HEADING_SHARE, NAMED_HEADING_SHARE = 0.25, 0.7
 # A lone short quote, and the first to a question for steps, is shown with the sentence after it, which often says what
@@ -76,10 +83,12 @@ def choose_quotes(
     limit: int,
     in_named: Collection[str] = (),
     names: Collection[str] = (),
+    stated: Sequence[Fact] = (),
 ) -> list[Quote]:
     """Up to `limit` sentences, best first; `scores` says how well each passage matches, by id; `in_named` are the
     passages of documents that the question names: their sentences are about it without saying so; `names` are those of
-    the things that it names: a sentence with none of them, about something else of the kind, counts less."""
+    the things that it names: a sentence with none of them, about something else of the kind, counts less. `stated` are
+    relationships that answer the question: sentences that state them come first."""
     lowered = sorted({name.lower() for name in names})
     spellings = [{stem_term(term) for term in split_search_terms(name)} for name in names]
     best = max((scores.get(passage.id, 0.0) for passage in passages), default=0.0) or 1.0
@@ -95,11 +104,40 @@ def choose_quotes(
     if is_negated(question.text):
         quotes = [quote for quote in quotes if states_negation(question.text, quote.text)] or quotes
     quotes.sort(key=lambda quote: -quote.weight)
-    quotes = _drop_repeats(_weigh_meaning(question, quotes[:MAX_EMBEDDED]), limit=limit)
-    if len(quotes) <= FEW_QUOTES:
-        return [_with_next_sentence(quote) for quote in quotes]
+    quotes = _weigh_meaning(question, quotes[:MAX_EMBEDDED])
+    quotes = _drop_repeats(_put_outright_first(question, quotes, names, stated), limit=limit)
     cue = read_cue(question.text)
-    return [_with_next_sentence(quotes[0]), *quotes[1:]] if cue and cue.name == "steps" else quotes
+    n_extended = len(quotes) if len(quotes) <= FEW_QUOTES else int(cue is not None and cue.name == "steps")
+    quotes = [_with_next_sentence(quote) if n < n_extended else quote for n, quote in enumerate(quotes)]
+    return _drop_repeats(quotes, limit=limit)
+
+
+def _put_outright_first(
+    question: Question, quotes: Sequence[Quote], names: Collection[str], stated: Sequence[Fact]
+) -> list[Quote]:
+    """Where sentences say outright what is asked: they, and at most two more about the same; else all as they are.
+
+    Outright: a sentence that states one of the relationships that answer, or, to a yes/no question about two things,
+    one that names both and states or denies it.
+    """
+    spellings = [{stem_term(term) for term in split_search_terms(name)} for name in names]
+
+    def names_held(quote: Quote) -> int:
+        held = {stem_term(term) for term in split_search_terms(quote.text)}
+        return sum(spelling <= held for spelling in spellings if spelling)
+
+    most = max(map(names_held, quotes), default=0)
+    if is_yes_no(question.text):
+        about = [quote for quote in quotes if most > 1 and names_held(quote) == most]
+        outright = [quote for quote in about if settles_question(question.text, quote.text, names)]
+    else:
+        about = [quote for quote in quotes if names_held(quote) and says_asked_verb(question.text, quote.text, names)]
+        outright = [quote for quote in quotes if any(states_fact(quote, fact) for fact in stated)]
+    if not outright:
+        return list(quotes)
+    least = FLOOR_BESIDE * max(quote.weight for quote in outright)
+    beside = [quote for quote in about if quote not in outright and quote.weight >= least]
+    return [*outright, *beside[:MAX_BESIDE]]
 
 
 def _weigh_sentence(
@@ -117,6 +155,7 @@ def _weigh_sentence(
     expected += PHRASE_WORTH * (_phrase(question) in text.lower())
     expected += DEFINITION_WORTH * answers_outright(question.text, text)
     weight = _readability(text) * share * (0.1 + said + expected * min(1.0, said / ENOUGH_SAID))
+    weight *= _rate_date(question, text)
     weight *= POINTER_SHARE if points_elsewhere(text) or is_aside(text) else 1.0
     return [Quote(text, passage, passage.start + start, passage.start + end, weight)]
 
@@ -126,6 +165,13 @@ def _phrase(question: Question) -> str:
     words = [word.strip("?!.,;:'\"").lower() for word in question.text.split()]
     held = [n for n, word in enumerate(words) if set(split_search_terms(word)) & set(question.terms)]
     return " ".join(words[held[0] : held[-1] + 1]) if len(held) > 1 else "\n"
+
+
+def _rate_date(question: Question, text: str) -> float:
+    """From DATELESS_SHARE to 1: to "What broke on 4 March 2024?" a sentence with another date or none counts less."""
+    asked = asked_date(question.text)
+    held = asked & set(re.findall(r"\w+", text.lower()))
+    return DATELESS_SHARE + (1 - DATELESS_SHARE) * len(held) / len(asked) if asked else 1.0
 
 
 def _rate_names(quote: Quote, spellings: Sequence[set[str]], in_named: Collection[str]) -> float:
@@ -155,17 +201,21 @@ def _weigh_meaning(question: Question, quotes: list[Quote]) -> list[Quote]:
     weighed = []
     for quote, cosine in zip(quotes, cosines, strict=True):
         nearness = round(question.nearness(float(cosine)), 6)
-        weighed.append(quote._replace(weight=quote.weight + NEARNESS_WEIGHT * nearness * _readability(quote.text)))
+        worth = NEARNESS_WEIGHT * nearness * _readability(quote.text) * _rate_date(question, quote.text)
+        weighed.append(quote._replace(weight=quote.weight + worth))
     return sorted(weighed, key=lambda quote: -quote.weight)
 
 
 def _drop_repeats(quotes: Sequence[Quote], *, limit: int) -> list[Quote]:
     kept: list[Quote] = []
     words: list[set[str]] = []
+    floor = RELATIVE_FLOOR * max((quote.weight for quote in quotes), default=0.0)
     for quote in quotes:
         terms = set(split_search_terms(quote.text))
-        if len(kept) == limit or quote.weight < RELATIVE_FLOOR * quotes[0].weight:
+        if len(kept) == limit:
             break
+        if quote.weight < floor:
+            continue
         if not any(is_near_duplicate(terms, others) for others in words):
             kept.append(quote)
             words.append(terms)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from graphrag.search.cues import is_negated, rate_fact, read_cue
+from graphrag.search.cues import is_negated, is_yes_no, rate_fact, read_cue
 from graphrag.search.dependents import is_need
 from graphrag.search.extract import say_fact
 from graphrag.search.neighborhood import Neighborhood, Ranks
@@ -23,6 +23,7 @@ from graphrag.tokens import split_search_terms
 
 MAX_FACTS, MAX_FACT_LINES, MAX_UNASKED_LINES = 30, 6, 2
 LEAST_SAID = 0.3
+RIGHT_WAY_ROUND = 2  # of cues.rate_fact
 FACTLESS = ("number", "time", "steps", "cause", "change")  # kinds of answers that relationships seldom hold
 # "What does X depend on?" is about relationships that start at X.
 _ASKS_OF_SUBJECT = re.compile(r"\b(?:do|does|did)\b", re.IGNORECASE)
@@ -76,6 +77,8 @@ def choose_facts(
     said = [fact for fact in facts if _says_it(asked, fact, likeness.get(fact.id, 0.0))]
     cue = read_cue(asked.text)
     asked_for = _sort_asked(asked, about, names)
+    if is_yes_no(asked.text) and len({entity.position for entity in named}) > 1:  # is it so between the two or not
+        return [fact for fact in about if names >= {fact.source_id, fact.target_id}][:MAX_UNASKED_LINES]
     if names and cue and cue.name in FACTLESS:
         return [fact for fact in asked_for if names >= {fact.source_id, fact.target_id}][:MAX_UNASKED_LINES]
     if asked_for:
@@ -93,19 +96,23 @@ def choose_facts(
     return (both or said)[: max(most, MAX_UNASKED_LINES * n_surfaces)]
 
 
+def answers_outright(asked: Question, facts: Sequence[Fact], named: Sequence[NamedEntity]) -> bool:
+    """Whether chosen relationships are the answer: what the question asks of what it names, the right way round."""
+    cue = read_cue(asked.text)
+    names = {entity.entity_id for entity in named}
+    return not (cue and cue.name in FACTLESS) and any(_rate(asked, fact, names) == RIGHT_WAY_ROUND for fact in facts)
+
+
+def _rate(asked: Question, fact: Fact, names: Collection[str]) -> int:
+    need = is_need(fact.predicate, "")
+    return rate_fact(
+        asked.text, fact.predicate, need=need, named=names, source_id=fact.source_id, target_id=fact.target_id
+    )
+
+
 def _sort_asked(asked: Question, about: Sequence[Fact], names: Collection[str]) -> list[Fact]:
     """Relationships whose predicate the question asks for, the right way round first; one a pair of ends."""
-    rated = {
-        f.id: rate_fact(
-            asked.text,
-            f.predicate,
-            need=is_need(f.predicate, ""),
-            named=names,
-            source_id=f.source_id,
-            target_id=f.target_id,
-        )
-        for f in about
-    }
+    rated = {fact.id: _rate(asked, fact, names) for fact in about}
     best = max(rated.values(), default=0)
     pairs: dict[tuple[str, ...], Fact] = {}
     for fact in sorted(about, key=lambda f: -rated[f.id]):

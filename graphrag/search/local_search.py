@@ -23,7 +23,7 @@ from graphrag.search.cues import is_negated
 from graphrag.search.dependents import asks_for_dependents, find_dependents
 from graphrag.search.entities_of_type import compose_entities, find_entities_of_type
 from graphrag.search.extract import Quote, choose_quotes, render_fact, states_fact
-from graphrag.search.facts import MAX_FACTS, choose_facts, rank_facts, sort_facts
+from graphrag.search.facts import MAX_FACTS, answers_outright, choose_facts, rank_facts, sort_facts
 from graphrag.search.neighborhood import Ranks, expand_neighborhood, rank_neighborhood
 from graphrag.search.overview import compose_overview, find_overview
 from graphrag.search.ranking import (
@@ -120,12 +120,10 @@ def search_local(
         shown = [p for p in relevant if p.human_readable_id in packed.ids.get("Sources", ())]
         limit = 0 if found.leading else MAX_QUOTES
         names = list_names(index, [entity.entity_id for entity in named])
-        quotes = (
-            choose_quotes(asked, shown, found.scores, limit=limit, in_named=found.in_named, names=names)
-            if limit
-            else []
-        )
         facts = [f for f in facts if f.human_readable_id in packed.ids.get("Relationships", ())]
+        stated = facts if answers_outright(asked, facts, named) else []
+        about = {"in_named": found.in_named, "names": names}
+        quotes = choose_quotes(asked, shown, found.scores, limit=limit, stated=stated, **about) if limit else []
         quotes.sort(key=lambda quote: not any(states_fact(quote, fact) for fact in facts))
         citations = [*(quote.to_citation() for quote in quotes), *(fact.to_citation() for fact in facts)]
         answer = compose_answer(answer, _render(quotes, facts, leads=bool(found.leading)), citations, packed=packed)

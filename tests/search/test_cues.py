@@ -6,6 +6,7 @@ import pytest
 
 from graphrag.search.cues import (
     answers_outright,
+    asked_date,
     is_aside,
     is_denied,
     is_reversed,
@@ -13,6 +14,8 @@ from graphrag.search.cues import (
     rate_cue,
     rate_fact,
     read_cue,
+    says_asked_verb,
+    settles_question,
     states_negation,
 )
 
@@ -132,3 +135,28 @@ def test_bylines_remarks_and_pointers_are_known() -> None:
     assert points_elsewhere("Read [more about the sync](/sync.html).") and not points_elsewhere(
         "The sync runs nightly."
     )
+
+
+def test_dates_of_a_question() -> None:
+    assert asked_date("What broke on 4 March 2024?") == {"4", "march", "2024"}
+    assert asked_date("Why did INC-104 happen on Postgres 16?") == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("The Auth Service is owned by the Identity Team.", True),
+        ("The Platform Team keeps the Auth Service, for now.", True),
+        ("The Auth Service deserves a line of its own.", False),
+        ("Ana wrote most of the Auth Service.", False),
+    ],
+)
+def test_words_of_the_asked_verb(text: str, says: bool) -> None:
+    assert says_asked_verb("Who owns the Auth Service?", text, ["auth service"]) is says
+
+
+def test_what_is_imagined_settles_no_question() -> None:
+    question, names = "Is Redis used by the Tracking Service?", ["redis", "tracking service"]
+    assert settles_question(question, "The Tracking Service does not depend on Redis.", names)
+    assert not settles_question(question, "If the Tracking Service used Redis it would share its nodes.", names)
+    assert not settles_question(question, "The Tracking Service and Redis are named here.", names)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from graphrag.search.extract import choose_quotes
-from graphrag.search.ranking import Question
-from graphrag.search.rows import Passage
+from graphrag.search.ranking import Question, question_terms, stem_term
+from graphrag.search.rows import Fact, Passage
 
 TEXT = """# Token cache
 
@@ -61,3 +61,38 @@ def test_without_a_match_there_is_still_no_crash(terms: tuple[str, ...]) -> None
 
 def test_no_passages_no_quotes() -> None:
     assert choose_quotes(_question("redi"), [], {}, limit=5) == []
+
+
+OWNERS = """The ledger is owned by the Money Team.
+
+The Platform Team kept the ledger until spring. The ledger deserves a page of its own. The ledger writes to Postgres.
+
+The parser does not use the ledger. The parser would use the ledger then.
+"""
+
+
+def _ask(text: str, names: list[str], stated: list[Fact]) -> list[str]:
+    terms = tuple(question_terms(text))
+    question = Question(text, terms, {stem_term(term): 1.0 for term in terms})
+    passage = PASSAGE._replace(text=OWNERS, start=0)
+    return [q.text for q in choose_quotes(question, [passage], {"u1": 1.0}, limit=5, names=names, stated=stated)]
+
+
+def test_beside_the_sentence_that_states_the_answer_come_few_and_about_the_same() -> None:
+    quote = "The ledger is owned by the Money Team."
+    fact = Fact("r", 1, "ledger", "owned_by", "Money Team", "", 1.0, "a", "b", "extracted", "u1", "d1",
+                "services/cache.md", 0, len(quote), quote)  # fmt: skip
+    quotes = _ask("Who owns the ledger?", ["ledger"], [fact])
+    assert quotes[0].startswith(quote) and not any("page of its own" in q or "Postgres" in q for q in quotes)
+
+
+def test_a_yes_no_question_is_settled_first() -> None:
+    quotes = _ask("Is the ledger used by the parser?", ["ledger", "parser"], [])
+    assert quotes[0].startswith("The parser does not use the ledger.")
+
+
+def test_the_sentence_that_follows_is_not_said_again() -> None:
+    text = "The cache uses Redis. Redis evicts sessions of the cache."
+    question = Question("redis evicts", ("redi", "evict"), {"redi": 1.0, "evict": 1.0})
+    quotes = choose_quotes(question, [PASSAGE._replace(text=text, start=0)], {"u1": 1.0}, limit=5)
+    assert sum("evicts sessions" in quote.text for quote in quotes) == 1
