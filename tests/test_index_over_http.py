@@ -11,8 +11,9 @@ import polars as pl
 import pytest
 
 from graphrag.errors import GateHeld
-from graphrag.pipeline import RunSummary, run_pipeline
+from graphrag.pipeline import run_pipeline
 from graphrag.project import create_project
+from graphrag.run import RunSummary
 from graphrag.settings import load_settings
 
 from .conftest import ROOT

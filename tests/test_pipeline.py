@@ -17,7 +17,7 @@ from graphrag.pipeline import PIPELINE, run_pipeline
 from graphrag.project import create_project
 from graphrag.settings import Settings, load_settings
 from graphrag.store import check_integrity
-from graphrag.store.runs import read_manifest
+from graphrag.store.runs import read_manifest, read_runs
 from graphrag.tables import TABLES
 
 from .conftest import ROOT
@@ -115,6 +115,22 @@ def test_an_unchanged_folder_publishes_nothing(project: Path) -> None:
     assert run_pipeline(settings, project, full=True).status == "published"
 
 
+def test_a_failure_of_a_later_stage_does_not_publish_every_night(project: Path) -> None:
+    (project / "aliases.toml").write_text('[[never]]\nnames = ["Nobody", "Nothing"]\n', encoding="utf-8")
+    settings = settings_of(project)
+    assert run_pipeline(settings, project).failures_by_reason == {"unknown_alias": 2}
+    again = run_pipeline(settings, project)
+    assert (again.status, again.failures_by_reason) == ("unchanged", {"unknown_alias": 2})
+    assert read_runs(project / "data" / "output")["status"].to_list() == ["published", "unchanged"]
+
+
+def test_a_run_without_its_database_is_made_again(project: Path) -> None:
+    settings = settings_of(project)
+    run_pipeline(settings, project)
+    (project / "data" / "output" / "current" / "graphrag.duckdb").unlink()
+    assert run_pipeline(settings, project).status == "published"
+
+
 def test_an_edit_shows_and_numbers_stay_with_their_rows(project: Path) -> None:
     settings = settings_of(project)
     output = project / "data" / "output"
@@ -132,7 +148,7 @@ def test_a_run_with_too_many_unread_files_is_held(project: Path) -> None:
     published = run_pipeline(settings, project)
     for number in range(3):
         (project / "data" / "input" / f"{number}.txt").write_bytes(b"\x00\xff\xfe\x00binary" * 40)
-    with pytest.raises(GateHeld, match=r"3 of 4 documents failed"):
+    with pytest.raises(GateHeld, match=r"3 of 4 files could not be read whole \(binary_content 3\)"):
         run_pipeline(settings, project)
     manifest = read_manifest(project / "data" / "output")
     assert manifest is not None and manifest["run_id"] == published.run_id

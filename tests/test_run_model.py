@@ -16,10 +16,11 @@ from graphrag.llm.chat import ChatRequest
 from graphrag.llm.prices import Price
 from graphrag.llm.replay import ScriptedFault, ScriptedLlm
 from graphrag.memo import Memo
-from graphrag.pipeline import RunSummary, run_pipeline
+from graphrag.pipeline import run_pipeline
 from graphrag.planning import plan_run
 from graphrag.progress import QuietProgress
 from graphrag.project import create_project
+from graphrag.run import RunSummary
 from graphrag.settings import Settings, load_settings
 from graphrag.store import check_integrity, read_manifest
 from graphrag.store.runs import read_runs

@@ -53,6 +53,8 @@ def test_docs_page_is_fresh() -> None:
         ('[llm]\nextract_model = "openai/x"', "llm.extract_model has no effect while llm.model is embedded."),
         ('[llm]\napi_key_env = "sk-123-456"', "llm.api_key_env should match pattern"),
         ('[embeddings]\nmodel = ""', 'embeddings.model should have at least 1 character, got "".'),
+        ('[embeddings]\nmodel = "minilmm"', 'no embedding model "minilmm".'),
+        ('[embeddings]\nmodel = "openai/text-embedding-3-small"', "is a service. Set llm.model too."),
         ("[input\n", "(at line 1, column 7)."),
     ],
 )
@@ -84,6 +86,13 @@ def test_flags_beat_environment_beats_file(tmp_path: Path) -> None:
     settings, _ = load_settings(root, overrides=["text_units.max_tokens=400"], environ=environ)
     assert (settings.text_units.max_tokens, settings.text_units.overlap) == (400, 5)
     assert settings.input.dir == "notes"
+
+
+def test_faults_of_a_flag_name_the_flag_and_text_keys_take_any_text(tmp_path: Path) -> None:
+    root = project(tmp_path, "")
+    with pytest.raises(SettingsError, match=r"^--set: search\.top should be"):
+        load_settings(root, overrides=["search.top=0"], environ={})
+    assert load_settings(root, overrides=["output.dir=2026"], environ={})[0].output.dir == "2026"
 
 
 def test_unknown_variables_warn_and_malformed_flags_fail(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ Does not: decide which names mean one entity (disambiguation.py), or ask a langu
 
 from __future__ import annotations
 
+import importlib.metadata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations, groupby
@@ -64,6 +65,13 @@ class UnitProgress:
         if n_units > self.n_reported:
             self.report(n_units - self.n_reported)
             self.n_reported = n_units
+
+
+def fingerprint_parts(model: str) -> str:
+    """Which reader `model` (auto, spacy, lite) means here, and its version; changes with any file of spaCy's model."""
+    if model == "lite" or parsing.missing_parts():
+        return "lite"
+    return f"spacy {importlib.metadata.version('spacy')} {parsing.find_model().fingerprint}"
 
 
 def missing_parts() -> str:

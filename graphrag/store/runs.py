@@ -193,7 +193,7 @@ def read_runs(output_dir: Path) -> pl.DataFrame:
     """The `runs` table of all runs ever, oldest first; the last line of a run_id stands."""
     by_id = {str(row["run_id"]): row for row in read_log(output_dir)}
     known = tables.RUNS.schema
-    rows = [{name: value for name, value in by_id[run_id].items() if name in known} for run_id in sorted(by_id)]
+    rows = [{name: value for name, value in by_id[run_id].items() if name in known} for run_id in by_id]
     return tables.RUNS.from_rows(rows)
 
 
