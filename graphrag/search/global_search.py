@@ -5,7 +5,8 @@ ranked by words and meaning, fused; without a model the best quotes of the best 
 made. A question about the whole ("What are the main themes?") names nothing: reports then come by their rank.
 
 A question about documents of a kind ("our incidents") or things of a type ("which technologies") is answered from all
-of them instead, see overview.py and entities_of_type.py.
+of them instead, see overview.py and entities_of_type.py; "which teams own which services" from the relationships, see
+relationships_of_types.py.
 
 Reads communities, community_reports, documents, text_units, the inverted index and vectors. Does not: ask a model.
 """
@@ -30,6 +31,7 @@ from graphrag.search.ranking import (
     rank_rows,
     stem_term,
 )
+from graphrag.search.relationships_of_types import compose_pairs, find_relationships_of_types
 from graphrag.search.report_digest import (
     MAX_REPORTS,
     Quote,
@@ -88,6 +90,8 @@ def search_global(
     knobs = {"top": top, "budget_tokens": budget_tokens}
     if unknown := explain_unknown_name(index, asked.text, find_named_entities(index, asked.text)[0]):
         answer = replace(answer, notices=(*answer.notices, unknown))
+    elif pairs := find_relationships_of_types(index, asked.text):
+        answer = compose_pairs(index, answer, pairs, count=count, **knobs)
     elif overview := find_overview(index, asked, reports=(every := load_reports(index, selected))):
         answer = compose_overview(index, answer, overview, every, level=level, count=count, **knobs)
     elif listing := find_entities_of_type(index, asked):

@@ -35,6 +35,7 @@ from graphrag.search.ranking import (
     prepare_question,
     rank_rows,
 )
+from graphrag.search.relationships_of_types import compose_pairs, find_relationships_of_types
 from graphrag.search.rows import Fact, Passage, Report, list_text_units, load_facts, load_passages, load_reports
 from graphrag.search.sections import (
     check_budget,
@@ -102,7 +103,7 @@ def search_local(
     asked, notices = prepare_question(index, question, model=model)
     named, more = find_named_entities(index, asked.text)
     knobs = {"top": top, "budget_tokens": budget_tokens}
-    if not named and (broad := _answer_broadly(index, asked, notices, count=count, **knobs)):
+    if broad := _answer_broadly(index, asked, notices, has_name=bool(named), count=count, **knobs):
         return replace(broad, usage=replace(broad.usage, seconds=round(time.perf_counter() - began, 3)))
     if unknown := explain_unknown_name(index, asked.text, named):
         seconds = round(time.perf_counter() - began, 3)
@@ -134,10 +135,21 @@ def search_local(
 
 
 def _answer_broadly(
-    index: Index, asked: Question, notices: Sequence[str], *, top: int, budget_tokens: int, count: TokenCounter
+    index: Index,
+    asked: Question,
+    notices: Sequence[str],
+    *,
+    has_name: bool,
+    top: int,
+    budget_tokens: int,
+    count: TokenCounter,
 ) -> Answer | None:
-    """The answer to a question that names nothing but a kind of documents, a type of things, or a kind of answer."""
+    """The answer to a question that names nothing but a kind of documents, types of things, or a kind of answer."""
     draft = Answer("local", asked.text, NOTHING, False, notices=tuple(notices))
+    if pairs := find_relationships_of_types(index, asked.text):
+        return compose_pairs(index, draft, pairs, top=top, budget_tokens=budget_tokens, count=count)
+    if has_name:
+        return None
     if overview := find_overview(index, asked, narrowed=False):
         return compose_overview(index, draft, overview, [], level=0, top=top, budget_tokens=budget_tokens, count=count)
     if listing := find_entities_of_type(index, asked):
