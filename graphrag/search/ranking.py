@@ -32,6 +32,7 @@ MAX_QUESTION_CHARACTERS = 4_000  # a pasted log is cut: nothing after this chang
 COVERAGE_FLOOR, COVERAGE_ALONE = 0.5, 0.75
 MARGIN = 0.05
 
+ANOTHER_MODEL = 'The index was embedded with another model: matched by words only. Run "graphrag index".'
 # Function words and words that ask, not words that name. Kept short: a word left in only costs a little precision.
 _STOP_WORDS = """
     a about above after again all also am an and any are as at be because been before behind being below between
@@ -141,9 +142,22 @@ def prepare_question(index: Index, question: str, *, model: str = "") -> tuple[Q
         elif problem := vectors.is_available(models[0]):
             notices.append(f"{problem} Matched by words only.")
         else:
-            embedder = vectors.load_embedder(models[0])
-            vector = embedder.embed([text], is_query=True)[0]
+            loaded = vectors.load_embedder(models[0])
+            if made_vectors(index, loaded):
+                embedder, vector = loaded, loaded.embed([text], is_query=True)[0]
+            else:
+                notices.append(ANOTHER_MODEL)
     return Question(text, tuple(terms), _idf(index, terms), vector, embedder), notices
+
+
+def made_vectors(index: Index, embedder: vectors.Embedder) -> bool:
+    """Whether the vectors of the index can be compared with those of a loaded model: the run's fingerprint, where its
+    manifest has one, is the model's, and so is the dimension. A model's name stays when its files change."""
+    fingerprint = index.manifest.get("embedding_fingerprint")
+    if fingerprint and fingerprint != embedder.fingerprint:
+        return False
+    tables = index.frame("select distinct owner_table from embeddings order by owner_table")["owner_table"].to_list()
+    return all(index.vectors(table)[1].shape[1] == embedder.dim for table in tables)
 
 
 def measure_likeness(index: Index, question: Question, owner_table: str) -> Likeness:

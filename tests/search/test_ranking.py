@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from graphrag import vectors
 from graphrag.search.ranking import (
     Likeness,
     Question,
@@ -66,6 +67,19 @@ def test_the_nearest_rows_come_first_and_ties_in_table_order() -> None:
 def test_without_vectors_nothing_is_measured(r8: Index) -> None:
     question, notices = prepare_question(r8, "Redis", model="none")
     assert measure_likeness(r8, question, "text_units") == Likeness([], None) and notices == []
+
+
+@pytest.mark.parametrize("change", [{"fingerprint": "of other files"}, {"dim": 3}])
+def test_vectors_of_another_model_are_not_compared(
+    r8: Index, monkeypatch: pytest.MonkeyPatch, change: dict[str, object]
+) -> None:
+    loaded = vectors.load_embedder("embedded")
+    monkeypatch.setitem(r8.manifest, "embedding_fingerprint", loaded.fingerprint)
+    assert prepare_question(r8, "Redis")[1] == []
+    monkeypatch.setattr(vectors, "load_embedder", lambda name: replace(loaded, **change))
+    question, notices = prepare_question(r8, "Redis")
+    assert question.vector is None and question.embedder is None
+    assert notices == ['The index was embedded with another model: matched by words only. Run "graphrag index".']
 
 
 def _question(floor: Floor | None) -> Question:
