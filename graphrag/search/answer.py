@@ -88,7 +88,8 @@ class Answer:
     notices: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """The object that `--json` prints: these keys, and `notices` only when there are any."""
+        said = {"notices": list(self.notices)} if self.notices else {}
         return {
             "mode": self.mode,
             "question": self.question,
@@ -100,7 +101,7 @@ class Answer:
             "relationships": list(self.relationships),
             "reports": list(self.reports),
             "usage": asdict(self.usage),
-            "notices": list(self.notices),
+            **said,
         }
 
 

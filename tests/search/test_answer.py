@@ -63,5 +63,6 @@ def test_an_answer_keeps_only_citations_that_the_context_holds() -> None:
 def test_json_has_the_documented_keys() -> None:
     assert list(Answer("basic", "q", "", False).to_json()) == [
         "mode", "question", "answer", "answered", "citations", "sources", "entities", "relationships", "reports",
-        "usage", "notices",
+        "usage",
     ]  # fmt: skip
+    assert Answer("basic", "q", "", False, notices=("One.",)).to_json()["notices"] == ["One."]
