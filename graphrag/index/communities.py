@@ -18,8 +18,7 @@ from graphrag import graphs, tables
 from graphrag.errors import TableError
 from graphrag.ids import content_sha256, row_id
 from graphrag.names import name_key
-
-UNCONNECTED = "Unconnected entities"
+from graphrag.tables import UNCONNECTED
 
 
 class Communities(NamedTuple):

@@ -43,9 +43,9 @@ from graphrag.index.report_wording import (
     tell_facts,
     tell_quotes,
 )
+from graphrag.tables import UNCONNECTED
 from graphrag.tokens import split_search_terms
 
-UNCONNECTED = "Unconnected entities"
 READABLE = 0.25
 """Sentences that rate lower are quoted only where there is nothing better."""
 MAX_NAMED, MAX_CHILDREN_NAMED, SENTENCES_A_FINDING, MAX_SUMMARY = 25, 5, 3, 4

@@ -42,6 +42,7 @@ from graphrag.search.report_digest import (
 from graphrag.search.rows import Report, load_passages, load_reports
 from graphrag.search.sections import check_budget, list_reports, list_sources, report_section, source_section
 from graphrag.search.seeds import explain_unknown_name, find_named_entities
+from graphrag.tables import UNCONNECTED
 from graphrag.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
 
 MAX_RANKED, MAX_PASSAGES, MAX_READ_PASSAGES = 10_000, 200, 30
 SOURCES_SHARE = 0.3
-UNCONNECTED = "Unconnected entities"
 
 
 class Community(NamedTuple):

@@ -28,11 +28,8 @@ if TYPE_CHECKING:
     from graphrag.store import Index
 
 MAX_REPORTS, MAX_QUOTES_A_REPORT, MAX_QUOTES_A_DOCUMENT, MAX_EMBEDDED = 5, 2, 2, 20
-MAX_QUOTES_OF_KIND = 3
 MAX_REFS = 5
-SUBJECT_WORTH = 1.4
 RELATIVE_FLOOR = 0.4  # of the best quote's weight
-READABLE = 0.6
 
 
 class Quote(NamedTuple):

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from graphrag import ids, tables
 from graphrag.errors import TableError
-from graphrag.index.communities import UNCONNECTED, Communities, build_communities
+from graphrag.index.communities import Communities, build_communities
+from graphrag.tables import UNCONNECTED
 
 Edge = tuple[str, str, float, str]
 
