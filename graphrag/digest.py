@@ -5,8 +5,8 @@ leaves untouched: it is ranked by TextRank over the similarity of words (Mihalce
 its own and, where there is a question, by the question's words (as in Otterbacher, Erkan & Radev 2005); then picked one
 by one, relevance against sameness (maximal marginal relevance, Carbonell & Goldstein 1998), without near-duplicates.
 
-`trim_span` takes list marks, table bars and emphasis off the ends of a span; `rate_readability` says how well a span
-stands alone. Does not: cut text into sentences (sentences.py), change a word of them, or render citations.
+`trim_span` takes list marks, table bars, emphasis and attributions off the ends of a span; `rate_readability` says how
+well a span stands alone. Does not: cut text into sentences (sentences.py), change a word of them, or render citations.
 """
 
 from __future__ import annotations
@@ -127,10 +127,13 @@ def is_near_duplicate(words: set[str], others: set[str]) -> bool:
 _LEAD = re.compile(r"(?:\s+|[-*+•–]\s+|>\s?|#{1,6}\s+|\d{1,3}[.)]\s+|\[[ xX]\]\s+|\|\s*)+")
 _LABEL = re.compile(r"\*\*[^*\n]{1,40}[.:]\*\*:?\s+(?=\S)|__[^_\n]{1,40}[.:]__:?\s+(?=\S)")
 _TRAIL = re.compile(r"(?:\s|\||\\)+\Z")
+# Whose words or task it is, after a dash and without a full stop: "Slots are dropped after an hour — Jonas Müller".
+_ATTRIBUTION = re.compile(r"(?<=\w)[.!?]?\s+[—–]{1,2}\s*(?:[A-Z][\w.'’-]*)(?:\s+[A-Z][\w.'’-]*){0,3}\Z")
 
 
 def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span of text without list marks, heading marks, bold labels, table bars and loose emphasis at its ends.
+    """The span of text without list marks, heading marks, bold labels, table bars, loose emphasis and an attribution
+    ("— Jonas Müller") at its ends.
 
     Characters are only left off the ends, so the trimmed span is as verbatim as the given one. A span that is all
     marks comes back empty (start == end).
@@ -142,6 +145,8 @@ def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
                 start = found.end()
         if found := _TRAIL.search(text[start:end]):
             end = start + found.start()
+        if (found := _ATTRIBUTION.search(text[start:end])) and not text[start:end].endswith((".", "!", "?")):
+            end = start + found.start() + (found[0][0] in ".!?")
         start, end = _trim_emphasis(text, start, end)
         if (start, end) == before:
             break

@@ -135,3 +135,17 @@ def test_words_that_point_back() -> None:
 
 def test_show_quote_only_folds_white_space() -> None:
     assert show_quote("reads\n  from \t it") == "reads from it"
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("- Slots older than one hour are dropped — Jonas Müller", "Slots older than one hour are dropped"),
+        ("- Look twice. — Data Team", "Look twice."),
+        ("One of them — Redis, that is — holds sessions", "One of them — Redis, that is — holds sessions"),
+        ("We chose the best — Redis.", "We chose the best — Redis."),
+    ],
+)
+def test_an_attribution_at_the_end_is_left_off(text: str, kept: str) -> None:
+    start, end = trim_span(text, 0, len(text))
+    assert text[start:end] == kept

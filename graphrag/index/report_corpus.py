@@ -1,8 +1,8 @@
 """The frames that a community report is written from, as look-ups, and what matters most in a community.
 
 A neighbour of reports.py. A quote is a digest.Sentence whose `ids` are the relationships it states. Its span is the
-evidence's, less list marks and table bars at the ends; where it opens with "It" or the like, the sentence before it
-comes along. Its text is documents.text[start:end] to the letter.
+evidence's, less list marks, table bars and an attribution ("— Data Team") at the ends; where it opens with "It" or the
+like, the sentence before it comes along. Its text is documents.text[start:end] to the letter.
 
 Does not: write or choose sentences.
 """
@@ -85,21 +85,20 @@ def _gather_quotes(
 
 
 def _find_antecedent(text: str, start: int, end: int) -> int:
-    """Where to begin so that a span that leans on the sentence before it, in its own paragraph, can be understood."""
+    """Where to begin so that a span that leans on the sentence before it, in its own paragraph or list item, can be
+    understood; a sentence that leans on another in its turn is no help."""
     if not leans_on_others(text[start:end]):
         return start
     blank = text.rfind("\n\n", 0, start)
     paragraph = blank + 2 if blank >= 0 else 0
     if start - paragraph > 10 * MAX_REACH:  # a page without a blank line: not worth cutting into sentences
         return start
-    for first, last in reversed(sentence_spans(text[paragraph:start])):
-        earlier = paragraph + first
-        if not leans_on_others(text[start:end]) or text[paragraph + last : start].strip():
-            break
-        if text[earlier] in "#|>-*+`" or end - earlier > MAX_REACH:
-            break
-        start = earlier
-    return start
+    before = [span for span in sentence_spans(text[paragraph:end]) if paragraph + span[1] <= start]
+    if not before:
+        return start
+    first, last = (paragraph + place for place in before[-1])
+    is_apart = bool(text[last:start].strip()) or text[first] in "#|>-*+`" or end - first > MAX_REACH
+    return start if is_apart or leans_on_others(text[first:last]) else first
 
 
 def worth_of(relationship: dict[str, Any]) -> float:

@@ -49,6 +49,8 @@ from graphrag.tokens import split_search_terms
 READABLE = 0.25
 """Sentences that rate lower are quoted only where there is nothing better."""
 MAX_NAMED, MAX_CHILDREN_NAMED, SENTENCES_A_FINDING, MAX_SUMMARY = 25, 5, 3, 4
+MAX_UNSTATED = 1
+"""Findings, and sentences of a summary, of a community whose members only stand in the same sentences."""
 
 
 class Reports(NamedTuple):
@@ -133,10 +135,12 @@ def _write_leaf(row: dict[str, Any], corpus: Corpus, max_findings: int) -> Repor
     members = order_members(row, corpus)
     quotes = _readable_quotes(row, corpus)
     title = join_names([corpus.entities[member]["title"] for member in members[:3]])
-    best = _choose_quotes(row, quotes, max(1, min(MAX_SUMMARY, len(quotes) // 2)), corpus)
     is_known = any(is_stated(r, corpus) for r in row["relationship_ids"])
+    most = min(MAX_SUMMARY, len(quotes) // 2) if is_known else MAX_UNSTATED
+    best = _choose_quotes(row, quotes, max(1, most), corpus)
     lead = "" if is_known else say_together(members, quotes_inside(row, corpus), corpus)
-    findings, used = _find_by_member(row, set(row["relationship_ids"]), quotes, max_findings, corpus)
+    limit = max_findings if is_known else min(max_findings, MAX_UNSTATED)
+    findings, used = _find_by_member(row, set(row["relationship_ids"]), quotes, limit, corpus)
     bare = [] if best else _bare_facts(row, corpus)
     summary = " ".join(filter(None, [lead, tell_quotes(best, row, corpus), tell_facts(bare, corpus)]))
     return Report(title, summary, findings, "extractive", best + used, best, bare)
@@ -160,6 +164,7 @@ def _write_parent(
     parts = [f"{report.title} ({_count(child['size'], 'entity', 'entities')})" for child, report in children]
     lead = f"{row['size']} entities in {len(parts)} groups: {enumerate_names(parts, MAX_CHILDREN_NAMED, '; ')}."
     n_joints = max(1, max_findings - min(len(children), max_findings // 2 + 1)) if max_findings > 1 else 0
+    n_joints = n_joints if is_known else min(n_joints, MAX_UNSTATED)
     findings, used = _find_by_member(row, set(between["relationship_ids"]), crossing, n_joints, corpus)
     for _, report in children:
         shown = [quote for quote in report.digest if _is_readable(quote)][:SENTENCES_A_FINDING]

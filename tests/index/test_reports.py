@@ -203,6 +203,32 @@ def test_a_sentence_that_points_back_brings_the_one_before(frames: Frames) -> No
     assert together in report["full_content"]
 
 
+def test_a_quote_never_joins_list_items_nor_three_sentences() -> None:
+    pages = {
+        "a.md": "- The issuer depends on the resolver.\n- It stores keys in Vault.\n",
+        "b.md": "The planner is written in Java. It runs on the cluster. It reads from the database.\n",
+    }
+    facts: list[Fact] = [
+        ("a.md", "The issuer depends on the resolver.", "issuer", "depends_on", "resolver"),
+        ("a.md", "It stores keys in Vault.", "issuer", "stores_in", "Vault"),
+        ("b.md", "It reads from the database.", "planner", "reads_from", "database"),
+    ]
+    corpus = read_corpus(*make_frames(pages, facts))
+    texts = {quote.text for quotes in corpus.quotes_of.values() for quote in quotes}
+    assert texts == {"The issuer depends on the resolver.", "It stores keys in Vault.", "It reads from the database."}
+
+
+def test_what_only_stands_together_gets_one_finding_at_most() -> None:
+    pages = {"a.md": "Kafka and Mercury met. Mercury and Zeus ate. Zeus and Kafka slept.\n"}
+    facts: list[Fact] = [
+        ("a.md", "Kafka and Mercury met.", "Kafka", "cooccurs_with", "Mercury"),
+        ("a.md", "Mercury and Zeus ate.", "Mercury", "cooccurs_with", "Zeus"),
+        ("a.md", "Zeus and Kafka slept.", "Kafka", "cooccurs_with", "Zeus"),
+    ]
+    report = write(make_frames(pages, facts)).row(0, named=True)
+    assert len(report["findings"]) == 1 and report["summary"].count("[Data:") == 1
+
+
 def test_a_pair_gets_a_template_with_its_best_sentence(frames: Frames) -> None:
     row = by_title(write(frames))["Address Validator and Label Service"]
     assert (row["method"], row["findings"]) == ("template", [])
