@@ -152,9 +152,9 @@ def prepare_question(index: Index, question: str, *, model: str = "") -> tuple[Q
 
 def made_vectors(index: Index, embedder: vectors.Embedder) -> bool:
     """Whether the vectors of the index can be compared with those of a loaded model: the run's fingerprint, where its
-    manifest has one, is the model's, and so is the dimension. A model's name stays when its files change."""
+    manifest has one, is that of the model here, and so is the dimension. A model's name stays when its files change."""
     fingerprint = index.manifest.get("embedding_fingerprint")
-    if fingerprint and fingerprint != embedder.fingerprint:
+    if fingerprint and fingerprint != vectors.fingerprint_model(embedder.name):
         return False
     tables = index.frame("select distinct owner_table from embeddings order by owner_table")["owner_table"].to_list()
     return all(index.vectors(table)[1].shape[1] == embedder.dim for table in tables)

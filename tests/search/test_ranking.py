@@ -69,14 +69,15 @@ def test_without_vectors_nothing_is_measured(r8: Index) -> None:
     assert measure_likeness(r8, question, "text_units") == Likeness([], None) and notices == []
 
 
-@pytest.mark.parametrize("change", [{"fingerprint": "of other files"}, {"dim": 3}])
-def test_vectors_of_another_model_are_not_compared(
-    r8: Index, monkeypatch: pytest.MonkeyPatch, change: dict[str, object]
-) -> None:
-    loaded = vectors.load_embedder("embedded")
-    monkeypatch.setitem(r8.manifest, "embedding_fingerprint", loaded.fingerprint)
+@pytest.mark.parametrize("has_other", ["fingerprint", "dimension"])
+def test_vectors_of_another_model_are_not_compared(r8: Index, monkeypatch: pytest.MonkeyPatch, has_other: str) -> None:
+    monkeypatch.setitem(r8.manifest, "embedding_fingerprint", vectors.fingerprint_model("embedded"))
     assert prepare_question(r8, "Redis")[1] == []
-    monkeypatch.setattr(vectors, "load_embedder", lambda name: replace(loaded, **change))
+    if has_other == "fingerprint":
+        monkeypatch.setitem(r8.manifest, "embedding_fingerprint", "of other files")
+    else:
+        narrow = replace(vectors.load_embedder("embedded"), dim=3)
+        monkeypatch.setattr(vectors, "load_embedder", lambda name: narrow)
     question, notices = prepare_question(r8, "Redis")
     assert question.vector is None and question.embedder is None
     assert notices == ['The index was embedded with another model: matched by words only. Run "graphrag index".']
