@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING
 
 from graphrag.context import TokenCounter, pack
 from graphrag.search.answer import NOTHING, Answer, Usage, compose_answer
+from graphrag.search.cues import is_yes_no
 from graphrag.search.extract import choose_quotes
 from graphrag.search.ranking import is_relevant, prepare_question, rank_rows
 from graphrag.search.rows import list_text_units, load_passages
 from graphrag.search.sections import check_budget, list_sources, source_section
 from graphrag.search.seeds import (
     explain_unknown_name,
+    explain_unsettled,
     find_named_documents,
     find_named_entities,
-    list_names,
+    group_names,
     nearest_names,
 )
 from graphrag.tokens import count_tokens
@@ -66,10 +68,13 @@ def search_basic(
     if relevant:
         packed = pack([source_section(passages)], budget=budget_tokens, count=count)
         shown = [p for p in relevant if p.human_readable_id in packed.ids["Sources"]]
-        names = list_names(index, [entity.entity_id for entity in named])
+        names = group_names(index, named)
         quotes = choose_quotes(asked, shown, scores, limit=MAX_QUOTES, in_named=in_named, names=names)
         lines, citations = [quote.render() for quote in quotes], [quote.to_citation() for quote in quotes]
-        answer = compose_answer(answer, lines, citations, packed=packed)
+        if lines:
+            answer = compose_answer(answer, lines, citations, packed=packed)
+        elif is_yes_no(asked.text):
+            answer = replace(answer, notices=(*answer.notices, explain_unsettled(named)))
     elif near := nearest_names(index, asked.text):
         answer = replace(answer, notices=(*answer.notices, near))
     seconds = round(time.perf_counter() - began, 3)

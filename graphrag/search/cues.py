@@ -232,6 +232,7 @@ _DEFINES = re.compile(
 
 
 _USED_FOR = re.compile(r"^\s*what (?:is|are) (?:the |an? |our )?(.+?) used for\s*\??\s*$", re.I)
+_ASKS_NATURE = re.compile(r"^\s*(?:what|who)(?: is|['’]s| are) (?:the |an? |our )?(.+?)\s*\??\s*$", re.I)
 _COUNTED = re.compile(r"\bhow many (\w{3,})", re.I)
 _BYLINE = re.compile(
     r"\W*(?:(?:written|reviewed|read|edited|maintained|approved|posted|drafted)\b.{0,40}\bby\b|"
@@ -293,6 +294,17 @@ def answers_outright(question: str, text: str) -> bool:
     says = r"(?:is|are|was|were|handles?|provides?|manages?|stores?|serves?|receives?|turns?)"
     return bool(subject) and bool(
         re.match(rf"\W*(?:the |an? |our )?\W*{subject}\W*(?:\([^)]*\) )?{says}\b", text, re.I)
+    )
+
+
+def is_definition(question: str, text: str) -> bool:
+    """Whether a sentence says what the thing is that a question asks the nature of: "Mercury is our message broker"."""
+    asked = _ASKS_NATURE.match(question)
+    subject = r"\W+".join(map(re.escape, re.findall(r"\w+", asked[1]))) if asked else ""
+    kind = r"(?:is|are) (?:an?|the|our|one of|where|what|how)\b"
+    return (
+        bool(subject)
+        and re.match(rf"\W*(?:the |an? |our )?\W*{subject}\W*(?:\([^)]*\) )?{kind}", text, re.I) is not None
     )
 
 

@@ -20,6 +20,7 @@ from graphrag.search.cues import (
     answers_outright,
     asked_date,
     is_aside,
+    is_definition,
     is_denied,
     is_negated,
     is_reversed,
@@ -46,13 +47,17 @@ MAX_BESIDE, FLOOR_BESIDE = 2, 0.6
 LEAST_READABLE = 0.4
 NEARNESS_WEIGHT = 0.4
 # A sentence with the kind of answer that the question asks for comes first among those that say enough of what it asks.
-CUE_WORTH, DEFINITION_WORTH, ENOUGH_SAID, POINTER_SHARE = 0.5, 0.5, 0.4, 0.5
+CUE_WORTH, DEFINITION_WORTH, COPULA_WORTH, ENOUGH_SAID, POINTER_SHARE = 0.5, 0.5, 0.5, 0.4, 0.5
 NAMELESS_SHARE, DATELESS_SHARE, PHRASE_WORTH = 0.6, 0.4, 0.3
 # Share of a sentence's weight that goes by the terms in it and its headings together.
 HEADING_SHARE, NAMED_HEADING_SHARE = 0.25, 0.7
 # A lone short quote, and the first to a question for steps, is shown with the sentence after it, which often says what
 # to do.
 FEW_QUOTES = 2
+
+
+Spellings = Sequence[Sequence[set[str]]]
+"""Of each thing that a question names, its names as stems."""
 
 
 class Quote(NamedTuple):
@@ -82,15 +87,17 @@ def choose_quotes(
     *,
     limit: int,
     in_named: Collection[str] = (),
-    names: Collection[str] = (),
+    names: Sequence[Collection[str]] = (),
     stated: Sequence[Fact] = (),
 ) -> list[Quote]:
     """Up to `limit` sentences, best first; `scores` says how well each passage matches, by id; `in_named` are the
     passages of documents that the question names: their sentences are about it without saying so; `names` are those of
-    the things that it names: a sentence with none of them, about something else of the kind, counts less. `stated` are
+    each thing that it names: a sentence with none of them, about something else of the kind, counts less. `stated` are
     relationships that answer the question: sentences that state them come first."""
-    lowered = sorted({name.lower() for name in names})
-    spellings = [{stem_term(term) for term in split_search_terms(name)} for name in names]
+    if limit < 1:
+        return []
+    lowered = sorted({name.lower() for thing in names for name in thing})
+    spellings = [[{stem_term(term) for term in split_search_terms(name)} for name in thing] for thing in names]
     best = max((scores.get(passage.id, 0.0) for passage in passages), default=0.0) or 1.0
     quotes = []
     for passage in passages:
@@ -105,7 +112,7 @@ def choose_quotes(
         quotes = [quote for quote in quotes if states_negation(question.text, quote.text)] or quotes
     quotes.sort(key=lambda quote: -quote.weight)
     quotes = _weigh_meaning(question, quotes[:MAX_EMBEDDED])
-    quotes = _drop_repeats(_put_outright_first(question, quotes, names, stated), limit=limit)
+    quotes = _drop_repeats(_put_outright_first(question, quotes, lowered, spellings, stated), limit=limit)
     cue = read_cue(question.text)
     n_extended = len(quotes) if len(quotes) <= FEW_QUOTES else int(cue is not None and cue.name == "steps")
     quotes = [_with_next_sentence(quote) if n < n_extended else quote for n, quote in enumerate(quotes)]
@@ -113,26 +120,28 @@ def choose_quotes(
 
 
 def _put_outright_first(
-    question: Question, quotes: Sequence[Quote], names: Collection[str], stated: Sequence[Fact]
+    question: Question,
+    quotes: Sequence[Quote],
+    names: Collection[str],
+    spellings: Spellings,
+    stated: Sequence[Fact],
 ) -> list[Quote]:
     """Where sentences say outright what is asked: they, and at most two more about the same; else all as they are.
 
-    Outright: a sentence that states one of the relationships that answer, or, to a yes/no question about two things,
-    one that names both and states or denies it.
+    Outright: a sentence that states one of the relationships that answer, that counts what is to be counted, or, to a
+    yes/no question about two things, one that names both and states or denies it. Where no sentence names both, none
+    has to do with such a question.
     """
-    spellings = [{stem_term(term) for term in split_search_terms(name)} for name in names]
-
-    def names_held(quote: Quote) -> int:
-        held = {stem_term(term) for term in split_search_terms(quote.text)}
-        return sum(spelling <= held for spelling in spellings if spelling)
-
-    most = max(map(names_held, quotes), default=0)
-    if is_yes_no(question.text):
-        about = [quote for quote in quotes if most > 1 and names_held(quote) == most]
+    if is_yes_no(question.text) and len(spellings) > 1:
+        n_things = [_count_things(f"{_headings(quote.passage)} {quote.text}", spellings) for quote in quotes]
+        about = [quote for quote, n in zip(quotes, n_things, strict=True) if n == len(spellings)]
         outright = [quote for quote in about if settles_question(question.text, quote.text, names)]
-    else:
-        about = [quote for quote in quotes if names_held(quote) and says_asked_verb(question.text, quote.text, names)]
-        outright = [quote for quote in quotes if any(states_fact(quote, fact) for fact in stated)]
+        return [*outright, *[quote for quote in about if quote not in outright][:MAX_BESIDE]]
+    about = [quote for quote in quotes if _count_things(quote.text, spellings)]
+    about = [quote for quote in about if says_asked_verb(question.text, quote.text, names)]
+    outright = [quote for quote in quotes if any(states_fact(quote, fact) for fact in stated)]
+    if (cue := read_cue(question.text)) and cue.name == "number":
+        outright = [quote for quote in quotes if answers_outright(question.text, quote.text)]
     if not outright:
         return list(quotes)
     least = FLOOR_BESIDE * max(quote.weight for quote in outright)
@@ -154,6 +163,7 @@ def _weigh_sentence(
     expected = CUE_WORTH * rate_cue(read_cue(question.text), text, " ".join(passage.heading_path[-1:]))
     expected += PHRASE_WORTH * (_phrase(question) in text.lower())
     expected += DEFINITION_WORTH * answers_outright(question.text, text)
+    expected += COPULA_WORTH * is_definition(question.text, text)
     weight = _readability(text) * share * (0.1 + said + expected * min(1.0, said / ENOUGH_SAID))
     weight *= _rate_date(question, text)
     weight *= POINTER_SHARE if points_elsewhere(text) or is_aside(text) else 1.0
@@ -174,11 +184,16 @@ def _rate_date(question: Question, text: str) -> float:
     return DATELESS_SHARE + (1 - DATELESS_SHARE) * len(held) / len(asked) if asked else 1.0
 
 
-def _rate_names(quote: Quote, spellings: Sequence[set[str]], in_named: Collection[str]) -> float:
+def _count_things(text: str, spellings: Spellings) -> int:
+    """How many of the things that the question names a text names."""
+    held = {stem_term(term) for term in split_search_terms(text)}
+    return sum(any(spelling <= held for spelling in thing if spelling) for thing in spellings)
+
+
+def _rate_names(quote: Quote, spellings: Spellings, in_named: Collection[str]) -> float:
     if not spellings or quote.passage.id in in_named:
         return 1.0
-    held = {stem_term(term) for term in split_search_terms(f"{_headings(quote.passage)} {quote.text}")}
-    return 1.0 if any(spelling <= held for spelling in spellings if spelling) else NAMELESS_SHARE
+    return 1.0 if _count_things(f"{_headings(quote.passage)} {quote.text}", spellings) else NAMELESS_SHARE
 
 
 def _headings(passage: Passage) -> str:

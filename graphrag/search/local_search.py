@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphrag.context import TokenCounter, pack
 from graphrag.search.answer import NOTHING, Answer, Usage, compose_answer
-from graphrag.search.cues import is_negated
+from graphrag.search.cues import is_negated, is_yes_no
 from graphrag.search.dependents import asks_for_dependents, find_dependents
 from graphrag.search.entities_of_type import compose_entities, find_entities_of_type
 from graphrag.search.extract import Quote, choose_quotes, render_fact, states_fact
@@ -50,9 +50,10 @@ from graphrag.search.sections import (
 from graphrag.search.seeds import (
     NamedEntity,
     explain_unknown_name,
+    explain_unsettled,
     find_named_documents,
     find_named_entities,
-    list_names,
+    group_names,
     nearest_names,
 )
 from graphrag.tokens import count_tokens
@@ -120,14 +121,16 @@ def search_local(
         packed = pack(_sections(found), budget=budget_tokens, count=count)
         shown = [p for p in relevant if p.human_readable_id in packed.ids.get("Sources", ())]
         limit = 0 if found.leading else MAX_QUOTES
-        names = list_names(index, [entity.entity_id for entity in named])
         facts = [f for f in facts if f.human_readable_id in packed.ids.get("Relationships", ())]
         stated = facts if answers_outright(asked, facts, named) else []
-        about = {"in_named": found.in_named, "names": names}
-        quotes = choose_quotes(asked, shown, found.scores, limit=limit, stated=stated, **about) if limit else []
+        names, inside = group_names(index, named), found.in_named
+        quotes = choose_quotes(asked, shown, found.scores, limit=limit, in_named=inside, names=names, stated=stated)
         quotes.sort(key=lambda quote: not any(states_fact(quote, fact) for fact in facts))
         citations = [*(quote.to_citation() for quote in quotes), *(fact.to_citation() for fact in facts)]
-        answer = compose_answer(answer, _render(quotes, facts, leads=bool(found.leading)), citations, packed=packed)
+        if lines := _render(quotes, facts, leads=bool(found.leading)):
+            answer = compose_answer(answer, lines, citations, packed=packed)
+        elif is_yes_no(asked.text):
+            answer = replace(answer, notices=(*answer.notices, explain_unsettled(named)))
     elif near := nearest_names(index, asked.text):
         answer = replace(answer, notices=(*answer.notices, near))
     seconds = round(time.perf_counter() - began, 3)

@@ -107,6 +107,20 @@ def list_names(index: Index, entity_ids: Sequence[str]) -> list[str]:
     )["name_key"].to_list()
 
 
+def group_names(index: Index, named: Sequence[NamedEntity]) -> list[list[str]]:
+    """Titles and aliases of each thing that a question names, in the question's order; one place may mean several."""
+    by_position: dict[int, list[str]] = {}
+    for entity in named:
+        by_position.setdefault(entity.position, []).append(entity.entity_id)
+    return [list_names(index, by_position[position]) for position in sorted(by_position)]
+
+
+def explain_unsettled(named: Sequence[NamedEntity]) -> str:
+    """Why a yes/no question about several things has no answer."""
+    surfaces = list(dict.fromkeys(entity.surface for entity in named))
+    return f"No sentence that was found names all of: {', '.join(surfaces)}."
+
+
 _CAPITALISED = re.compile(r"(?<=[a-z,] )[A-Z][\w-]*(?: [A-Z][\w-]*)*")
 _HEADS = ("api", "cluster", "database", "department", "gateway", "group", "platform", "service", "squad", "team")
 

@@ -8,6 +8,7 @@ from graphrag.search.cues import (
     answers_outright,
     asked_date,
     is_aside,
+    is_definition,
     is_denied,
     is_reversed,
     points_elsewhere,
@@ -127,6 +128,12 @@ def test_relationships_that_a_question_asks_for(
 )
 def test_definitions_and_counts(question: str, text: str, outright: bool) -> None:
     assert answers_outright(question, text) is outright
+
+
+def test_what_a_thing_is_comes_before_what_it_does() -> None:
+    assert is_definition("What is Mercury?", "Mercury is our message broker.")
+    assert not is_definition("What is Mercury?", "Mercury serves Styria.")
+    assert not is_definition("What does Mercury do?", "Mercury is our message broker.")
 
 
 def test_bylines_remarks_and_pointers_are_known() -> None:

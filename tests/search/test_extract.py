@@ -75,7 +75,12 @@ def _ask(text: str, names: list[str], stated: list[Fact]) -> list[str]:
     terms = tuple(question_terms(text))
     question = Question(text, terms, {stem_term(term): 1.0 for term in terms})
     passage = PASSAGE._replace(text=OWNERS, start=0)
-    return [q.text for q in choose_quotes(question, [passage], {"u1": 1.0}, limit=5, names=names, stated=stated)]
+    return [
+        q.text
+        for q in choose_quotes(
+            question, [passage], {"u1": 1.0}, limit=5, names=[[name] for name in names], stated=stated
+        )
+    ]
 
 
 def test_beside_the_sentence_that_states_the_answer_come_few_and_about_the_same() -> None:
@@ -96,3 +101,14 @@ def test_the_sentence_that_follows_is_not_said_again() -> None:
     question = Question("redis evicts", ("redi", "evict"), {"redi": 1.0, "evict": 1.0})
     quotes = choose_quotes(question, [PASSAGE._replace(text=text, start=0)], {"u1": 1.0}, limit=5)
     assert sum("evicts sessions" in quote.text for quote in quotes) == 1
+
+
+def test_a_yes_no_question_about_two_things_that_never_meet_has_no_sentence() -> None:
+    assert _ask("Does the ledger use Kafka?", ["ledger", "kafka"], []) == []
+
+
+def test_a_count_is_all_that_is_said() -> None:
+    text = "Six people are in the team. The team meets on Monday. The team drinks tea. The team likes people."
+    question = Question("How many people are in the team?", ("peopl", "team"), {"peopl": 1.0, "team": 1.0})
+    quotes = choose_quotes(question, [PASSAGE._replace(text=text, start=0)], {"u1": 1.0}, limit=5, names=[["team"]])
+    assert quotes[0].text.startswith("Six people are in the team.") and len(quotes) <= 3
