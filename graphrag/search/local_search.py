@@ -22,7 +22,7 @@ from graphrag.search.answer import NOTHING, Answer, Usage, compose_answer
 from graphrag.search.cues import is_negated, is_yes_no
 from graphrag.search.dependents import asks_for_dependents, find_dependents
 from graphrag.search.entities_of_type import compose_entities, find_entities_of_type
-from graphrag.search.extract import Quote, choose_quotes, render_fact, states_fact
+from graphrag.search.extract import Quote, choose_quotes, render_fact
 from graphrag.search.facts import MAX_FACTS, answers_outright, choose_facts, rank_facts, sort_facts
 from graphrag.search.neighborhood import Ranks, expand_neighborhood, rank_neighborhood
 from graphrag.search.overview import compose_overview, find_overview
@@ -125,7 +125,6 @@ def search_local(
         stated = facts if answers_outright(asked, facts, named) else []
         names, inside = group_names(index, named), found.in_named
         quotes = choose_quotes(asked, shown, found.scores, limit=limit, in_named=inside, names=names, stated=stated)
-        quotes.sort(key=lambda quote: not any(states_fact(quote, fact) for fact in facts))
         citations = [*(quote.to_citation() for quote in quotes), *(fact.to_citation() for fact in facts)]
         if lines := _render(quotes, facts, leads=bool(found.leading)):
             answer = compose_answer(answer, lines, citations, packed=packed)
