@@ -53,6 +53,12 @@ HONORIFICS = frozenset((
     "mr", "mrs", "ms", "miss", "mx", "dr", "prof", "professor", "sir", "dame", "lord", "lady", "rev",
     "reverend", "herr", "frau",
 ))  # fmt: skip
+# Of two rows no one person bears titles, but Ms and Frau fit Mrs and Miss. All other titles fit all: Dr, Prof, Rev.
+_TITLE_ROWS = {
+    "mr": "mr", "herr": "mr", "mrs": "mrs", "miss": "miss", "ms": "mrs miss", "frau": "mrs miss", "sir": "sir",
+    "lord": "lord", "lady": "lady", "dame": "dame",
+}  # fmt: skip
+GIVEN_NAME_TITLES = frozenset(("miss", "sir", "dame", "lady"))  # stand before a given name alone: Sir William
 LEGAL_FORMS = {
     "inc": "inc", "incorporated": "inc", "corp": "corp", "corporation": "corp", "co": "co", "company": "co",
     "ltd": "ltd", "limited": "ltd", "llc": "llc", "llp": "llp", "lp": "lp", "plc": "plc", "gmbh": "gmbh", "ag": "ag",
@@ -240,6 +246,16 @@ def split_honorifics(tokens: Sequence[str]) -> tuple[tuple[str, ...], str]:
     return tuple(words), " ".join(titles)
 
 
+def titles_differ(a: str, b: str) -> bool:
+    """One person cannot bear both titles (as `split_honorifics` gives them): Mr and Mrs, Lady and Lord. Dr fits all."""
+    return any(
+        not set(_TITLE_ROWS[x].split()) & set(_TITLE_ROWS[y].split())
+        for x in a.split()
+        for y in b.split()
+        if x in _TITLE_ROWS and y in _TITLE_ROWS
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Name:
     """A name taken apart once, since vetoes look at it many times.
@@ -259,6 +275,7 @@ class Name:
     symbols: str
     is_one_word: bool
     has_mixed_script: bool
+    honorific: str
     person: str = "maybe"
 
     @property
@@ -288,6 +305,7 @@ def parse_name(surface: str, *, person: str = "maybe") -> Name:
         symbols="".join(sorted(_SYMBOL.findall(base))),
         is_one_word=is_one_word(surface),
         has_mixed_script=not key.isascii() and any(_has_mixed_script(word) for word in words),
+        honorific=split_honorifics(words)[1],
         person=person,
     )
 

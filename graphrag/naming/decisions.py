@@ -12,14 +12,14 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
-from graphrag.names import is_abbreviation, name_key
+from graphrag.names import is_abbreviation, name_key, split_honorifics
 from graphrag.naming.alias_rules import AliasRules
 from graphrag.naming.clusters import Clusters
 from graphrag.naming.declared_aliases import Note, Phrase
 from graphrag.naming.entity_types import choose_type, type_family
 from graphrag.naming.nodes import Candidate, Edge, Key, Refusal, as_node
 from graphrag.naming.rules import Rule
-from graphrag.naming.vetoes import find_veto
+from graphrag.naming.vetoes import find_title_veto, find_veto
 
 ABBREVIATIONS = ("acronym", "numeronym", "initials", "surname", "given_name")
 MAX_PROPOSALS = 50  # kept for one name, the most alike first
@@ -151,10 +151,19 @@ class NameDecisions:
             return []
         # Several fit: then a document decides that names exactly one of them in full, if no other document disagrees.
         votes: set[int] = set()
+        in_full: set[int] = set()
         for document in self.keys[candidates[0].short].documents:
-            there = {self._clusters.find(c.long) for c in candidates if document in self.keys[c.long].documents}
-            votes |= there if len(there) == 1 else set()
-        return [c for c in candidates if self._clusters.find(c.long) in votes] if len(votes) == 1 else []
+            named = [c for c in candidates if document in self.keys[c.long].documents]
+            there = {self._clusters.find(c.long) for c in named}
+            if len(there) == 1:
+                votes |= there
+                in_full |= there if any(self._is_in_full(c) for c in named) else set()
+        return [c for c in candidates if self._clusters.find(c.long) in votes & in_full] if len(votes) == 1 else []
+
+    def _is_in_full(self, candidate: Candidate) -> bool:
+        """Mr. Holmes is no full form of Holmes."""
+        short, long = (self.nodes[i].name for i in (candidate.short, candidate.long))
+        return not long.honorific or split_honorifics(long.words)[0] != short.words or len(short.words) > 1
 
     def propose(self, rule: Rule) -> None:
         """Record what the rule finds as proposals, up to MAX_PROPOSALS a name, or as vetoed."""
@@ -199,8 +208,9 @@ class NameDecisions:
 
     def _cluster_conflict(self, i: int, j: int) -> str:
         """Across clusters, an abbreviation that was joined to its full form is not compared: K8s, Kube cluster."""
-        is_abbreviated = i in self._abbreviations or j in self._abbreviations
-        return self._user_conflict(i, j) if is_abbreviated else self._conflict(i, j)
+        if i not in self._abbreviations and j not in self._abbreviations:
+            return self._conflict(i, j)
+        return self._user_conflict(i, j) or find_title_veto(self.nodes[i].name, self.nodes[j].name)
 
     def _user_conflict(self, i: int, j: int) -> str:
         return self._never.get(frozenset((i, j)), "")

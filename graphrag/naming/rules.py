@@ -18,6 +18,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
 from graphrag.names import (
+    GIVEN_NAME_TITLES,
     HONORIFICS,
     acronyms_of,
     base_letters,
@@ -29,6 +30,7 @@ from graphrag.names import (
     singular_key,
     split_honorifics,
     split_legal_form,
+    titles_differ,
 )
 from graphrag.naming.nodes import Candidate, Node
 from graphrag.naming.vetoes import EDITS, are_persons, is_initial_of, ordered_person_words
@@ -100,13 +102,22 @@ def by_legal_form(nodes: Sequence[Node]) -> Iterator[Candidate]:
 
 
 def by_honorific(nodes: Sequence[Node]) -> Iterator[Candidate]:
-    """Dr. Ana Kovač, Ana Kovač."""
+    """Dr. Ana Kovač, Ana Kovač. Where the name is a given name alone, it fits the full names that begin with it too."""
     position = {node.name.key: i for i, node in enumerate(nodes)}
+    full_forms = _group(
+        (words[0], i)
+        for i, node in enumerate(nodes)
+        if node.name.person in ("yes", "guess") and len(words := ordered_person_words(node.name)) > 1
+    )
     for i, node in enumerate(nodes):
         words, title = split_honorifics(node.name.words)
         bare = position.get(" ".join(words)) if title else None
-        if bare is not None and nodes[bare].name.person != "no":
-            yield Candidate(bare, i, "honorific", 1.0, "The same person's name but for the title.")
+        if bare is None or nodes[bare].name.person == "no":
+            continue
+        yield Candidate(bare, i, "honorific", 1.0, "The same person's name but for the title.")
+        if len(words) == 1 and title in GIVEN_NAME_TITLES:
+            reason = "Given name of the person named in full."
+            yield from (Candidate(bare, long, "given_name", 1.0, reason) for long in full_forms.get(words[0], []))
 
 
 def by_comma_order(nodes: Sequence[Node]) -> Iterator[Candidate]:
@@ -185,22 +196,40 @@ def by_given_name(nodes: Sequence[Node]) -> Iterator[Candidate]:
 
 
 def _part_of_name(nodes: Sequence[Node], part: int, method: str, reason: str) -> Iterator[Candidate]:
-    """Names of one word that are the given part of longer ones. Guesses count only where both names are guessed."""
+    """Names of one word that are the given part of longer ones. Guesses count only where both names are guessed.
+
+    Where two persons bear the word behind different titles (Mr. Holmes, Mrs. Holmes), the bare word fits both of them
+    too, and a title says nothing of a full name that never stands behind one.
+    """
     full_forms: dict[str, list[int]] = defaultdict(list)
+    titled: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for i, node in enumerate(nodes):
-        words = ordered_person_words(node.name) if node.name.person != "no" else ()
-        if len(words) > 1 and not node.name.surface.islower():
+        words = ordered_person_words(node.name)
+        if node.name.honorific:
+            titled[words].append(i)
+        if len(words) > 1 and node.name.person != "no" and not node.name.surface.islower():
             full_forms[words[part]].append(i)
     for i, node in enumerate(nodes):
         words = ordered_person_words(node.name)
         if len(words) != 1 or words[0] in HONORIFICS or node.name.surface.islower():
             continue
+        if part == 0 and not set(node.name.honorific.split()) <= GIVEN_NAME_TITLES:
+            continue
         fitting = full_forms.get(words[0], [])
         # Names that may be no persons count as others that fit, but alone they are none.
         known = {nodes[long].name.person for long in fitting}
         trusted = ("yes", "guess", "maybe") if "yes" in known else ("yes", "guess") if "guess" in known else ()
-        if node.name.person in trusted:
-            yield from (Candidate(i, long, method, 1.0, reason) for long in fitting)
+        if node.name.person not in trusted:
+            continue
+        if _bear_different_titles(nodes, titled[words]):
+            with_title = [long for long in fitting if titled[ordered_person_words(nodes[long].name)]]
+            fitting = with_title if node.name.honorific else [*fitting, *titled[words]]
+        yield from (Candidate(i, long, method, 1.0, reason) for long in fitting)
+
+
+def _bear_different_titles(nodes: Sequence[Node], titled: Sequence[int]) -> bool:
+    names = (nodes[i].name.honorific for i in titled)
+    return any(titles_differ(a, b) for a, b in combinations(names, 2))
 
 
 def by_roman_numeral(nodes: Sequence[Node]) -> Iterator[Candidate]:

@@ -19,6 +19,7 @@ from graphrag.names import (
     is_numeronym_of,
     singular,
     split_honorifics,
+    titles_differ,
 )
 
 # Any two words of one row exclude each other.
@@ -69,7 +70,13 @@ def find_veto(a: Name, b: Name) -> str:
         return ""
     if a.legal_form and b.legal_form and a.legal_form != b.legal_form:
         return f"two legal forms: {_both(a.legal_form, b.legal_form)}"
-    return _numbers(a, b) or _words(a, b)
+    return find_title_veto(a, b) or _numbers(a, b) or _words(a, b)
+
+
+def find_title_veto(a: Name, b: Name) -> str:
+    """Why the titles before two names speak against one person. Unlike other vetoes it holds for short forms too."""
+    differ = titles_differ(a.honorific, b.honorific)
+    return f"titles of persons differ: {_both(a.honorific, b.honorific)}" if differ else ""
 
 
 def are_persons(a: Name, b: Name) -> bool:

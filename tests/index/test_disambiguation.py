@@ -197,6 +197,35 @@ def test_surname_fits_two_persons() -> None:
     assert names("Holmes", "Mr. Holmes", "Sherlock Holmes", type="person").clusters.height == 1
 
 
+@pytest.mark.parametrize(
+    ("surfaces", "groups"),
+    [
+        ("Allen, Mr. Allen, Mrs. Allen", "Allen|Mr. Allen|Mrs. Allen"),
+        ("Darcy, Mr. Darcy, Miss Darcy, Dr. Darcy", "Darcy|Dr. Darcy|Miss Darcy|Mr. Darcy"),
+        ("Darcy, Mr. Darcy", "Darcy+Mr. Darcy"),
+        # Of Ann Allen nobody says whether she is the one or the other.
+        ("Allen, Mr. Allen, Mrs. Allen, Ann Allen", "Allen|Ann Allen|Mr. Allen|Mrs. Allen"),
+        ("Mr. Allen, Mrs. Allen, Ann Allen, Mrs. Ann Allen", "Ann Allen+Mrs. Allen+Mrs. Ann Allen|Mr. Allen"),
+        ("Mr. Ives, Ives, Hal Ives", "Hal Ives+Ives+Mr. Ives"),
+        # A given name alone: the lady's, or that of another person?
+        ("Cora, Lady Cora, Lady Cora Vane, Cora Moor", "Cora|Cora Moor|Lady Cora|Lady Cora Vane"),
+        ("Cora, Lady Cora, Lady Cora Vane", "Cora+Lady Cora+Lady Cora Vane"),
+        ("Mr. Vane, Vane Moor", "Mr. Vane|Vane Moor"),
+    ],
+)
+def test_titles_of_persons(surfaces: str, groups: str) -> None:
+    mentions = names(*surfaces.split(", "), type="person").entity_mentions
+    found = mentions.group_by("entity_id").agg(pl.col("surface").sort())["surface"]
+    assert "|".join(sorted("+".join(group) for group in found)) == groups
+
+
+def test_document_decides_between_titles_only_by_a_full_name() -> None:
+    a = document("a", "Vane saw Mrs. Vane.")
+    b = document("b", "Mr. Vane")
+    surfaces = [mention(a, "Vane", type="person"), mention(a, "Mrs. Vane", type="person")]
+    assert run([a, b], [*surfaces, mention(b, "Mr. Vane", type="person")]).clusters.height == 3
+
+
 def test_initial_fits_two_persons() -> None:
     assert names("A. Kovač", "Ana Kovač", "Anton Kovač", type="person").clusters.height == 3
     assert names("A. Kovač", "Ana Kovač", "Ivo Kovač", type="person").clusters.height == 2

@@ -55,6 +55,28 @@ def test_persons(a: str, b: str, is_vetoed: bool) -> None:
     assert bool(find_veto(parse_name(a, person="yes"), parse_name(b, person="yes"))) is is_vetoed
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "is_vetoed"),
+    [
+        ("Mr. Allen", "Mrs. Allen", True),
+        ("Miss Darcy", "Mr. Darcy", True),
+        ("Miss Lucas", "Lady Lucas", True),
+        ("Sir Walter", "Lord Walter", True),
+        ("Mr. Henry Tilney", "Miss Tilney", True),
+        ("Ms. Allen", "Miss Allen", False),
+        ("Frau Huber", "Mrs. Huber", False),
+        ("Ms. Allen", "Mr. Allen", True),
+        ("Dr. Allen", "Mrs. Allen", False),
+        ("Rev. Mr. Allen", "Mrs. Allen", True),
+        ("Mr. Allen", "Allen", False),
+    ],
+)
+@pytest.mark.parametrize("person", ["yes", "guess", "maybe"])
+def test_titles_that_no_one_person_bears(a: str, b: str, is_vetoed: bool, person: str) -> None:
+    veto = find_veto(parse_name(a, person=person), parse_name(b, person=person))
+    assert veto.startswith("titles of persons differ") is is_vetoed
+
+
 NAMES = st.text(alphabet="abAB12 .-+(),зИIVX#éß", min_size=1, max_size=12)
 
 
