@@ -21,7 +21,7 @@ from graphrag.names import abbreviates, display_name, name_key, singular_key
 from graphrag.naming.alias_rules import AliasRules as AliasRules
 from graphrag.naming.alias_rules import parse_alias_rules as parse_alias_rules
 from graphrag.naming.decisions import NameDecisions
-from graphrag.naming.declared_aliases import Note, find_phrases, read_notes
+from graphrag.naming.declared_aliases import Note, find_phrases, read_notes, read_persons
 from graphrag.naming.entity_types import choose_type
 from graphrag.naming.homonyms import Homonyms, split_homonyms
 from graphrag.naming.nodes import Key, Place
@@ -63,8 +63,11 @@ def disambiguate_entities(
     named = _qualify_mentions(entity_mentions, homonyms)
     keys, key_of = _read_keys(named, documents, rules)
     things = _read_things(relationship_mentions)
+    persons = read_persons(documents)
     for key in keys:
         key.is_thing = key.key in things
+        if key.key in persons and not key.is_thing and choose_type(key.types) in ("person", "unknown"):
+            key.types["person", "declared"] += 1
     notes = read_notes(documents)
     decisions = NameDecisions(keys, homonyms.neighbours)
     decisions.apply_user_rules(rules)

@@ -1,7 +1,8 @@
 """Other names that the documents themselves declare: front matter, note titles, and phrases in running text.
 
-`read_notes` gives each document's declared title and aliases; `find_phrases` reads "X (Y)", "X, also known as Y",
-"X (formerly Y)" right behind mentions. Tables read: documents, entity_mentions.
+`read_notes` gives each document's declared title and aliases; `read_persons` whom front matter names as author, decider
+and the like; `find_phrases` reads "X (Y)", "X, also known as Y", "X (formerly Y)" right behind mentions. Tables read:
+documents, entity_mentions.
 
 Does not: merge. A title or alias counts only where a mention has the very same key; index/disambiguation.py sees to it.
 """
@@ -16,13 +17,19 @@ from pathlib import PurePosixPath
 import polars as pl
 import regex
 
-from graphrag.names import abbreviates, name_key
+from graphrag.names import abbreviates, name_key, split_legal_form
 
 # Titles that many folders repeat: names of a kind of file, not of a thing.
 GENERIC_TITLES = frozenset((
     "readme", "index", "overview", "introduction", "notes", "note", "untitled", "changelog", "home", "todo",
     "contents", "summary", "license", "about", "contributing", "faq", "glossary", "draft", "document",
 ))  # fmt: skip
+# Fields of front matter that name persons (MADR, Hugo, Jekyll, Obsidian, incident templates); teams stand there too.
+PERSON_FIELDS = (
+    "approver", "approvers", "assignee", "assignees", "attendee", "attendees", "author", "authors", "consulted",
+    "deciders", "decision-makers", "informed", "participants", "people", "persons", "present", "reviewer", "reviewers",
+)  # fmt: skip
+_FULL_NAME = regex.compile(r"\p{Lu}[\p{L}\p{M}'’.-]*(?: \p{L}[\p{L}\p{M}'’.-]*){0,3} \p{Lu}[\p{L}\p{M}'’-]+")
 _KNOWN_AS = (
     r"also known as|better known as|formerly known as|previously known as|formerly called|previously called|"
     r"also called|a\.k\.a\.|aka|formerly|previously|abbreviated as|abbreviated to|abbreviated|short for|or simply"
@@ -72,6 +79,17 @@ def read_notes(documents: pl.DataFrame) -> list[Note]:
         cased = not (is_stem and title == title.lower() and title != title.upper())
         notes.append(Note(row["path"], row["id"], title, aliases, cased, name_key(title) in GENERIC_TITLES))
     return notes
+
+
+def read_persons(documents: pl.DataFrame) -> set[str]:
+    """Keys of the names of two to five words that front matter gives for persons (or, as the reader sees, teams)."""
+    found: set[str] = set()
+    for text in documents["metadata"].unique():
+        for field, value in _read_metadata(text).items():
+            names = read_aliases(value) if field.strip().casefold() in PERSON_FIELDS else ()
+            keys = [name_key(name) for name in names if _FULL_NAME.fullmatch(name)]
+            found.update(key for key in keys if not split_legal_form(key.split())[1])
+    return found
 
 
 def _read_metadata(text: str) -> dict[str, object]:

@@ -90,6 +90,6 @@ def _person(key: Key) -> str:
     if declared:
         return "yes" if "person" in declared else "no"
     family = type_family(choose_type(key.types))
-    if family == "person":
-        return "unlikely" if key.is_thing else "guess"
-    return "unlikely" if family else "maybe"
+    if key.is_thing or family not in ("person", ""):
+        return "unlikely"
+    return "guess" if family else "maybe"

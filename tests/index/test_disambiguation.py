@@ -238,6 +238,35 @@ def test_given_name_of_the_only_person_it_fits() -> None:
     assert titles(run([doc], mentions)) == ["Ana Kovač", "Ivo Kovač", "Kovač"]
 
 
+def nora(*full_names: str, bare_in: str = "d", relations: str = "") -> list[str]:
+    """Titles of a corpus with an untyped "Nora", and with full names that front matter calls deciders."""
+    docs = [document(f"d{n}", f"{name}, Nora", deciders=[name]) for n, name in enumerate(full_names)]
+    mentions = [mention(doc, name) for doc, name in zip(docs, full_names, strict=True)]
+    docs.append(document("other", "Search Nora"))
+    for doc in docs:
+        if str(doc["path"]).startswith(bare_in):
+            mentions.append(mention(doc, "Nora", nth=str(doc["text"]).count("Nora") - 1))
+    mentions.append(mention(docs[-1], "Search"))
+    found = [relation(docs[-1], "Search", relations, "Nora")] if relations else []
+    return [title for title in titles(run(docs, mentions, found)) if title != "Search"]
+
+
+def test_given_name_of_a_person_that_front_matter_names() -> None:
+    assert nora("Nora Lind") == ["Nora Lind"]
+    assert nora("Nora Lind", bare_in="other") == ["Nora Lind"]
+    # Two persons: only a document that names one of them alone decides.
+    assert nora("Nora Lind", "Nora Berg", bare_in="other") == ["Nora", "Nora Berg", "Nora Lind"]
+    assert nora("Nora Lind", "Nora Berg", bare_in="d1") == ["Nora Berg", "Nora Lind"]
+    assert nora("Nora Lind", "Nora Berg") == ["Nora", "Nora Berg", "Nora Lind"]
+    # What something runs on is no person, and a team of two words is none either.
+    assert nora("Nora Lind", bare_in="", relations="runs_on") == ["Nora", "Nora Lind"]
+    doc = document("a", "Nora Team, Nora", deciders=["Nora Team"])
+    assert titles(run([doc], [mention(doc, "Nora Team", type="team"), mention(doc, "Nora", nth=1)])) == [
+        "Nora",
+        "Nora Team",
+    ]
+
+
 def test_technology_that_the_model_takes_for_a_person_keeps_its_name() -> None:
     doc = document("a", "Redis Sentinel watches Redis. Search runs on Redis.")
     mentions = [mention(doc, "Redis Sentinel", type="person"), mention(doc, "Redis", nth=1, type="person")]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from graphrag.naming.declared_aliases import find_phrases, read_notes
+from graphrag.naming.declared_aliases import find_phrases, read_notes, read_persons
 from graphrag.tables import DOCUMENTS, ENTITY_MENTIONS
 from tests.mention_rows import document, mention
 
@@ -23,6 +25,23 @@ from tests.mention_rows import document, mention
 def test_aliases_of_front_matter(aliases: object, expected: tuple[str, ...]) -> None:
     notes = read_notes(DOCUMENTS.from_rows([document("k.md", "x", title="Kubernetes", aliases=aliases)]))
     assert notes[0].aliases == expected
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "expected"),
+    [
+        ("deciders", ["Nora Lind", "Ana Kovač"], {"nora lind", "ana kovač"}),
+        ("Authors", "Nora Lind, Jan van Dyck", {"nora lind", "jan van dyck"}),
+        ("author", "Acme Inc.", set()),
+        ("author", "nora", set()),
+        ("reviewers", ["@nora", 7, "Release 7 Crew"], set()),
+        ("reviewers", {"a": "Nora Lind"}, set()),
+        ("tags", ["Nora Lind"], set()),
+    ],
+)
+def test_persons_of_front_matter(field: str, value: object, expected: set[str]) -> None:
+    row = document("k.md", "x") | {"metadata": json.dumps({field: value})}
+    assert read_persons(DOCUMENTS.from_rows([row])) == expected
 
 
 def test_notes_by_path_copies_once_and_bare_stems_are_no_casing() -> None:
