@@ -25,6 +25,7 @@ from graphrag.naming.declared_aliases import Note, find_phrases, read_notes, rea
 from graphrag.naming.entity_types import choose_type
 from graphrag.naming.homonyms import Homonyms, split_homonyms
 from graphrag.naming.nodes import Key, Place
+from graphrag.naming.qualified_names import find_linked_names
 from graphrag.naming.rules import PROPOSALS, RULES
 
 CLUSTER_SCHEMA = pl.Schema(
@@ -73,6 +74,7 @@ def disambiguate_entities(
     decisions.apply_user_rules(rules)
     decisions.record_homonyms()
     decisions.apply_notes(notes)
+    decisions.apply_qualified_names(find_linked_names(documents, notes))
     decisions.apply_phrases(find_phrases(entity_mentions, documents, is_known=decisions.knows))
     for rule, is_exclusive in RULES:
         decisions.apply_rule(rule, is_exclusive=is_exclusive)

@@ -18,6 +18,7 @@ from graphrag.naming.clusters import Clusters
 from graphrag.naming.declared_aliases import Note, Phrase
 from graphrag.naming.entity_types import choose_type, type_family
 from graphrag.naming.nodes import Candidate, Edge, Key, Refusal, as_node
+from graphrag.naming.qualified_names import LinkedName, describes_type
 from graphrag.naming.rules import Rule
 from graphrag.naming.vetoes import find_title_veto, find_veto
 
@@ -102,6 +103,27 @@ class NameDecisions:
                 self._join(Edge(b, a, "appositive", 1.0, reason, "rule"))
             else:
                 self._propose(Candidate(b, a, "appositive", 0.9, reason))
+
+    def apply_qualified_names(self, linked: list[LinkedName]) -> None:
+        """Mercury (the broker) is the note that a link of this label leads to, or the one namesake of this type."""
+        candidates: dict[int, set[Candidate]] = defaultdict(set)
+        for link in linked:
+            a, b = self._find(link.surface), self._find(link.note.title, link.note.document_id)
+            if a is not None and b is not None:
+                reason = f'A link of {link.path} calls {link.note.path} "{link.surface}".'
+                candidates[a].add(Candidate(a, b, "link", 1.0, reason))
+        for a, node in enumerate(self.nodes):
+            same = self._split & {" ".join(node.name.words)} if node.name.qualifier and a not in candidates else ()
+            for b, key in enumerate(self.keys) if same else ():
+                if key.key in same and describes_type(node.name.qualifier, key.qualifier):
+                    candidates[a].add(Candidate(a, b, "qualifier", 1.0, "The type of the one, in brackets."))
+        for a, found in sorted(candidates.items()):
+            is_clear = len({self._clusters.find(candidate.long) for candidate in found}) == 1
+            for candidate in sorted(found):
+                if is_clear:
+                    self._join(Edge(a, candidate.long, candidate.method, 1.0, candidate.reason, "rule"))
+                else:
+                    self._propose(candidate, note="Fits several entities.")
 
     def _guessed_types_differ(self, a: int, b: int) -> bool:
         families = [type_family(choose_type(self.keys[i].types)) for i in (a, b)]

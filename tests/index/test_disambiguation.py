@@ -460,6 +460,23 @@ def test_one_name_is_one_entity_otherwise(first: str, second: str, shared: bool,
     assert [title for title in titles(result) if "Mercury" in title] == ["Mercury"]
 
 
+def test_description_in_brackets_tells_which_homonym() -> None:
+    """A link leads to the note, a type is the type of one; what neither tells stays apart."""
+    a = document("sky.md", "Orbit turns round Sol. Orbit (planet)", title="Orbit")
+    b = document("lab.md", "Orbit is kept in Jars.", title="Orbit")
+    c = document("start.md", "[[lab|Orbit (the red one)]], Orbit (the old one)")
+    mentions = [mention(a, "Orbit", type="planet", method="declared"), mention(a, "Sol"), mention(b, "Jars")]
+    mentions += [mention(b, "Orbit", type="metal", method="declared"), mention(a, "Orbit (planet)")]
+    mentions += [mention(c, "Orbit (the red one)"), mention(c, "Orbit (the old one)")]
+    relations = [relation(a, "Orbit", "turns_round", "Sol"), relation(b, "Orbit", "kept_in", "Jars")]
+    found = run([a, b, c], mentions, relations).clusters
+    surfaces = dict(found.select("title", "surfaces").iter_rows())
+    assert found["title"].to_list() == [
+        "Jars", "Orbit (metal)", "Orbit (planet)", "Orbit (the old one)", "Sol",
+    ]  # fmt: skip
+    assert "Orbit (the red one)" in surfaces["Orbit (metal)"]
+
+
 def test_case_tells_homonyms_apart_only_with_types() -> None:
     assert titles(names("US", "us")) == ["US"]
     assert titles(names("SWIFT [organization]", "Swift [language]")) == ["Swift (language)", "SWIFT (organization)"]
