@@ -162,6 +162,7 @@ def search(
     from graphrag import render
     from graphrag.search import answer_question
     from graphrag.store import open_index
+    from graphrag.vectors import locate_model
 
     with open_index(root / settings.output.dir) as published:
         answer = answer_question(
@@ -173,7 +174,7 @@ def search(
             budget_tokens=settings.search.budget_tokens
             if budget_tokens is None
             else _at_least(1, "--budget-tokens", budget_tokens),
-            model=settings.embeddings.model,
+            model=locate_model(settings.embeddings.model, root),
         )
     print(render.render_answer(answer, json=json, context_only=context_only, show_sources=show_sources))
     if not answer.answered:

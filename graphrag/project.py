@@ -69,7 +69,7 @@ def check_project(settings: Settings, root: Path) -> list[tuple[str, str, str]]:
         found += _check_model(settings, root)
     is_service = settings.llm.model != EMBEDDED and vectors.is_service_name(settings.embeddings.model)
     is_local = settings.embeddings.model != "none" and not is_service
-    missing = vectors.is_available(settings.embeddings.model) if is_local else ""
+    missing = vectors.is_available(vectors.locate_model(settings.embeddings.model, root)) if is_local else ""
     found.append(
         ("--" if missing else "ok", "embeddings", missing or f"{settings.embeddings.model}: all parts are here")
     )

@@ -12,11 +12,14 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from graphrag import vectors
 from graphrag.errors import GateHeld
+from graphrag.onnx_models import find_minilm_files
 from graphrag.pipeline import PIPELINE, run_pipeline
 from graphrag.project import create_project
+from graphrag.search.ranking import prepare_question
 from graphrag.settings import Settings, load_settings
-from graphrag.store import check_integrity
+from graphrag.store import check_integrity, open_index
 from graphrag.store.runs import read_manifest, read_runs
 from graphrag.tables import TABLES
 
@@ -152,6 +155,25 @@ def test_a_run_with_too_many_unread_files_is_held(project: Path) -> None:
         run_pipeline(settings, project)
     manifest = read_manifest(project / "data" / "output")
     assert manifest is not None and manifest["run_id"] == published.run_id
+
+
+@pytest.mark.skipif(bool(vectors.is_available("embedded")), reason="the local model is not installed")
+def test_a_model_folder_is_found_from_the_project_wherever_the_command_runs(
+    project: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = project / "models" / "mini"
+    folder.mkdir(parents=True)
+    for path in find_minilm_files():
+        assert path is not None
+        shutil.copyfile(path, folder / path.name)
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    settings = settings_of(project, "embeddings.model=onnx:models/mini")
+    assert run_pipeline(settings, project).counts["embeddings"] > 0
+    assert read_tables(project / "data" / "output")["embeddings"]["model"].unique().to_list() == ["onnx:models/mini"]
+    with open_index(project / "data" / "output") as index:
+        model = vectors.locate_model("onnx:models/mini", project)
+        _, notices = prepare_question(index, "What does Billing depend on?", model=model)
+    assert notices == []
 
 
 def test_a_text_without_entities_and_one_without_relations_succeed(tmp_path: Path) -> None:

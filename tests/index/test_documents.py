@@ -480,6 +480,26 @@ def test_office_formats_come_in_as_documents(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_pdf_docx_and_pptx_become_documents(tmp_path: Path) -> None:
+    from tests.reading.test_office import make_pdf, make_pptx
+
+    docx = pytest.importorskip("docx")
+    document = docx.Document()
+    document.add_paragraph("Billing is owned by the Platform Team.")
+    document.save(tmp_path / "billing.docx")
+    (tmp_path / "auth.pdf").write_bytes(make_pdf("Auth Service depends on Redis."))
+    (tmp_path / "plan.pptx").write_bytes(make_pptx("Plan", "Redis backs the Auth Service."))
+    found = read(tmp_path)
+    assert found.failures.is_empty()
+    assert found.documents.select("path", "kind").rows() == [
+        ("auth.pdf", "pdf"), ("billing.docx", "docx"), ("plan.pptx", "pptx"),
+    ]  # fmt: skip
+    for text, words in zip(
+        found.documents["text"], ("depends on Redis", "owned by the Platform", "backs"), strict=True
+    ):
+        assert words in text
+
+
 def test_office_formats_need_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("graphrag.reading.office.find_spec", lambda _: None)
     found = read(write(tmp_path, {"a.pdf": b"%PDF-1.4 ...", "a.md": "a"}))

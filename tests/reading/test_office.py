@@ -55,18 +55,21 @@ def test_docx_with_heading_and_table() -> None:
     assert found.text.startswith("# Runbook\n\nAuth Service depends on Redis.\n\n| service |")
 
 
-def test_pptx() -> None:
+def make_pptx(title: str, text: str) -> bytes:
     import pptx
 
     show = pptx.Presentation()
     slide = show.slides.add_slide(show.slide_layouts[1])
-    slide.shapes.title.text = "Plan"
-    slide.placeholders[1].text = "Redis backs the Auth Service"
+    slide.shapes.title.text = title
+    slide.placeholders[1].text = text
     buffer = io.BytesIO()
     show.save(buffer)
-    assert (
-        read_office(buffer.getvalue(), "pptx", max_bytes=1e7).text.strip() == "## Plan\n\nRedis backs the Auth Service"
-    )
+    return buffer.getvalue()
+
+
+def test_pptx() -> None:
+    shown = read_office(make_pptx("Plan", "Redis backs the Auth Service"), "pptx", max_bytes=1e7)
+    assert shown.text.strip() == "## Plan\n\nRedis backs the Auth Service"
 
 
 def bomb(n_bytes: int) -> bytes:
