@@ -196,7 +196,15 @@ def _choose_title(keys: list[Key], user_titles: dict[str, str], note_titles: dic
         for shown, key in name_keys.items()
         if not any(abbreviates(shown, other) or singular_key(shown) == other != key for other in others)
     ]
-    best = min(full or counts, key=lambda s: (-counts[s], -sum(c.isupper() for c in s), first[s], s))
+
+    def order(shown: str) -> tuple[object, ...]:
+        return -counts[shown], -sum(c.isupper() for c in shown), first[shown], shown
+
+    best = min(full or counts, key=order)
+    # Code and commands write aws and redis; a text that also writes AWS and Redis says how the name is spelt.
+    cased = [shown for shown in counts if shown.casefold() == best and shown != best]
+    if best.isalnum() and best.islower() and cased:
+        best = min(cased, key=order)
     for node in sorted(keys, key=lambda node: -node.surfaces.total()):
         declared = note_titles.get(node.key, "") if not node.qualifier else ""
         # A heading in capitals says nothing about casing where the text writes the name otherwise.

@@ -557,3 +557,15 @@ def check_rules_hold(result: Disambiguation, rules: str) -> None:
     merged = set(result.entity_mentions["entity_id"])
     assert merged == set(result.clusters["entity_id"])
     assert result.alias_candidates.filter(pl.col("entity_id_a") == pl.col("entity_id_b")).is_empty()
+
+
+def test_a_name_that_code_writes_in_small_letters_is_shown_as_the_text_spells_it() -> None:
+    doc = document("a", "aws s3, aws ec2. We like AWS. Token cache: the token cache is a token cache.")
+    rows = [
+        mention(doc, "aws"), mention(doc, "aws", nth=1), mention(doc, "AWS"), mention(doc, "Token cache"),
+        mention(doc, "token cache"), mention(doc, "token cache", nth=1),
+    ]  # fmt: skip
+    found = disambiguate_entities(
+        tables.ENTITY_MENTIONS.from_rows(rows), tables.RELATIONSHIP_MENTIONS.empty(), tables.DOCUMENTS.from_rows([doc])
+    )
+    assert sorted(found.clusters["title"]) == ["AWS", "token cache"]
