@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import combinations
 
+import regex
 from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
@@ -41,6 +42,7 @@ MAX_BLOCK = 400  # names that share one block of the edit search; larger blocks 
 SHORTEST_EDIT = 5
 N_SEGMENTS = EDITS + 1
 
+_SMALL_ENDING = regex.compile(r"(?:^|[\p{Pd}_\s])\p{Ll}[\p{Ll}\p{M}'’]*\W*$")  # Edward-street is no person in full
 
 Rule = Callable[[Sequence[Node]], Iterator[Candidate]]
 
@@ -207,7 +209,7 @@ def _part_of_name(nodes: Sequence[Node], part: int, method: str, reason: str) ->
         words = ordered_person_words(node.name)
         if node.name.honorific:
             titled[words].append(i)
-        if len(words) > 1 and node.name.person != "no" and not node.name.surface.islower():
+        if len(words) > 1 and node.name.person != "no" and not _SMALL_ENDING.search(node.name.surface):
             full_forms[words[part]].append(i)
     for i, node in enumerate(nodes):
         words = ordered_person_words(node.name)

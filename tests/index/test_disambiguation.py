@@ -211,6 +211,7 @@ def test_surname_fits_two_persons() -> None:
         ("Cora, Lady Cora, Lady Cora Vane, Cora Moor", "Cora|Cora Moor|Lady Cora|Lady Cora Vane"),
         ("Cora, Lady Cora, Lady Cora Vane", "Cora+Lady Cora+Lady Cora Vane"),
         ("Mr. Vane, Vane Moor", "Mr. Vane|Vane Moor"),
+        ("Cora, Cora-street", "Cora|Cora-street"),
     ],
 )
 def test_titles_of_persons(surfaces: str, groups: str) -> None:
