@@ -8,6 +8,9 @@ Does not: call (door.py), or embed with a local model (vectors.py).
 
 from __future__ import annotations
 
+import base64
+import sys
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
@@ -50,6 +53,20 @@ def cut_batches(texts: Sequence[str]) -> Iterator[list[str]]:
         size += n_bytes
     if batch:
         yield batch
+
+
+def decode_vector(sent: str | Sequence[float] | None) -> Sequence[float]:
+    """A vector as it was sent: numbers, or base64 of little-endian float32 (OpenAI's encoding_format); empty where it
+    is neither."""
+    if not isinstance(sent, str):
+        return sent or ()
+    try:
+        values = array("f", base64.b64decode(sent, validate=True))
+    except ValueError:  # not base64, or not a whole number of floats
+        return ()
+    if sys.byteorder == "big":
+        values.byteswap()
+    return values
 
 
 def is_complete(raw: RawVectors, n_texts: int) -> bool:

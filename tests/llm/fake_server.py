@@ -11,7 +11,7 @@ import asyncio
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +19,7 @@ from typing import Any
 import orjson
 from aiohttp import web
 
-Vector = list[float]
+Vector = list[float] | str  # numbers, or base64
 USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
 
 
@@ -44,7 +44,7 @@ class Reply:
 
 
 Script = Callable[[str, int], Reply]  # last message (or texts to embed, joined by "|"), attempt from 1
-EmbedScript = Callable[[list[str]], list[tuple[int, Vector]]]
+EmbedScript = Callable[[list[str]], Sequence[tuple[int, Vector]]]
 
 
 class FakeServer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import random
 import signal
 import socket
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -326,7 +328,7 @@ def embed(script: Any, texts: list[str], **options: Any) -> tuple[Any, FakeServe
         return llm.run(llm.embed(texts)), server, llm
 
 
-def by_letter(texts: list[str]) -> list[tuple[int, Vector]]:
+def by_letter(texts: list[str]) -> Sequence[tuple[int, Vector]]:
     return [(index, [float(ord(text[0]) - 96), 1.0, 2.0]) for index, text in enumerate(texts)][::-1]
 
 
@@ -364,6 +366,32 @@ def test_a_bad_vector_is_named_and_the_others_stay(tmp_path: Path, bad: Vector, 
         np.testing.assert_allclose(np.linalg.norm(vectors.matrix, axis=1), [1, 0, 1], rtol=1e-6)
         _, server, _ = embed(by_letter, ["a", "x", "b"], memo=memo)
         assert server.questions == ["x"], "what was bad is asked again"
+
+
+def as_base64(values: list[float]) -> str:
+    return base64.b64encode(np.asarray(values, dtype="<f4").tobytes()).decode()
+
+
+def test_vectors_are_asked_for_as_base64_and_a_damaged_one_is_named() -> None:
+    sent = [as_base64([3.0, 4.0]), "AAA=", "no*base64"]
+    vectors, server, _ = embed(lambda _: list(enumerate(sent)), ["a", "b", "c"])
+    assert server.bodies[0]["encoding_format"] == "base64"
+    np.testing.assert_allclose(vectors.matrix[0], [0.6, 0.8], rtol=1e-6)
+    assert {index: reason for index, (reason, _) in vectors.failures.items()} == {1: "bad_vector", 2: "bad_vector"}
+
+
+def test_a_server_that_refuses_base64_is_asked_without_it_from_then_on() -> None:
+    refusal = "Unsupported parameter: encoding_format"
+
+    def script(question: str, attempt: int) -> Reply:
+        return Reply(status=400, message=refusal) if (question, attempt) == ("a", 1) else Reply()
+
+    with serve(script, embed=by_letter) as server:
+        llm = open_door(server, embedding_model="openai/vec", embedding_api_base=server.url)
+        assert llm.run(llm.embed(["a"])).failures == {}
+        assert llm.run(llm.embed(["b"])).failures == {}
+    assert ["encoding_format" in body for body in server.bodies] == [True, False, False]
+    assert llm.ledger.frame().height == 2
 
 
 def test_too_few_vectors_are_never_given_to_the_wrong_texts() -> None:
