@@ -413,6 +413,7 @@ LLM_CALLS = Table(
         Column("latency_ms", INT, "Time of the last attempt, milliseconds."),
         Column("attempts", INT, "Attempts made."),
         Column("status", TEXT, "ok or what went wrong."),
+        Column("is_estimated", BOOL, "The provider named no tokens: our tokenizer counted."),
     ),
     is_log=True,
 )

@@ -88,7 +88,9 @@ def test_a_model_fills_the_same_tables(project: Project) -> None:
     assert set(tables["entity_mentions"]["method"]) <= {"llm", "declared"}
     assert tables["evidence"]["is_verified"].all()
     calls = tables["llm_calls"]
-    assert calls.select("stage", "status", "cached").unique().rows() == [("extraction", "ok (tokens estimated)", False)]
+    assert calls.select("stage", "status", "is_estimated", "cached").unique().rows() == [
+        ("extraction", "ok", True, False)
+    ]
     (row,) = summary.calls
     assert (row["calls"], row["failed"]) == (3, 0) and row["cost_usd"] > 0
     runs = read_runs(project.root / "data/output")

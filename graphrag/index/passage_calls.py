@@ -78,6 +78,10 @@ async def _ask_or_split(llm: Llm, passage: Passage, questions: PassageQuestions)
 async def _ask(llm: Llm, passage: Passage, questions: PassageQuestions) -> tuple[PassageReply, bool]:
     request = questions.render(passage)
     reply = await llm.chat(request)
+    first = _lost_by_repair(reply, questions)
+    if first and not reply.is_good:
+        detail = reply.detail if reply.status == "unreadable_reply" else f"the repair: {reply.status} ({reply.detail})"
+        return PassageReply(passage, (first,), (questions.read(first)[1],), "unreadable_reply", detail), False
     if not reply.text.strip() or (not reply.is_good and reply.status != "unreadable_reply"):
         return PassageReply(passage, (), (), reply.status, reply.detail), reply.status == "too_long"
     turns, problem, detail = [reply], "", ""
@@ -93,8 +97,16 @@ async def _ask(llm: Llm, passage: Passage, questions: PassageQuestions) -> tuple
             problem = "gleaning_failed"
         if problem or not questions.read(turns[-1].text)[0]:
             break
-    are_cut = tuple(turn.status == "truncated" for turn in turns)
-    return PassageReply(passage, tuple(turn.text for turn in turns), are_cut, problem, detail), False
+    texts, are_cut = [turn.text for turn in turns], [turn.status == "truncated" for turn in turns]
+    if first:
+        texts, are_cut = [first, *texts], [questions.read(first)[1], *are_cut]
+    return PassageReply(passage, tuple(texts), tuple(are_cut), problem, detail), False
+
+
+def _lost_by_repair(reply: ChatReply, questions: PassageQuestions) -> str:
+    """The unusable reply before a repair that holds more records than the repaired one; empty if it does not."""
+    n_kept = questions.read(reply.text)[0] if reply.text.strip() else 0
+    return reply.unrepaired if reply.unrepaired and questions.read(reply.unrepaired)[0] > n_kept else ""
 
 
 def _is_cut(reply: ChatReply, questions: PassageQuestions) -> bool:

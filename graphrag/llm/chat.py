@@ -88,7 +88,8 @@ class ChatReply:
     """What came back. `text` is empty unless the model said something; `detail` says in words what went wrong.
 
     Token counts are those of the call that gave this reply, 0 when it came from the memo; is_estimated: the provider
-    did not say, our tokenizer counted. cost_usd is None where no price is known.
+    did not say, our tokenizer counted. cost_usd is None where no price is known. unrepaired: the words of the first,
+    unusable reply that this one was to mend, for what may be in them alone.
     """
 
     text: str
@@ -103,6 +104,7 @@ class ChatReply:
     attempts: int = 0
     is_cached: bool = False
     is_estimated: bool = False
+    unrepaired: str = ""
 
     @property
     def is_good(self) -> bool:
@@ -140,7 +142,8 @@ def judge_completion(request: ChatRequest, completion: Completion) -> tuple[Stat
 
 def encode_reply(reply: ChatReply) -> bytes:
     """For the memo: the words and whether they were cut. What they cost belongs to the run that paid."""
-    return orjson.dumps({"text": reply.text, "status": reply.status})
+    unrepaired = {"unrepaired": reply.unrepaired} if reply.unrepaired else {}
+    return orjson.dumps({"text": reply.text, "status": reply.status, **unrepaired})
 
 
 def decode_reply(value: bytes, *, model: str, key: str) -> ChatReply | None:
@@ -151,4 +154,12 @@ def decode_reply(value: bytes, *, model: str, key: str) -> ChatReply | None:
         return None
     if not isinstance(record, Mapping) or record.get("status") not in GOOD or not isinstance(record.get("text"), str):
         return None
-    return ChatReply(record["text"], record["status"], model=model, key=key, is_cached=True)
+    unrepaired = record.get("unrepaired")
+    return ChatReply(
+        record["text"],
+        record["status"],
+        model=model,
+        key=key,
+        is_cached=True,
+        unrepaired=unrepaired if isinstance(unrepaired, str) else "",
+    )

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from graphrag.errors import LlmError
@@ -141,7 +142,8 @@ class Llm:
         try:
             reply = await self._ask(request, model, key)
             if request.repair and reply.status in REPAIRABLE:
-                reply = await self._ask(request.followed_by(reply.text[:MAX_QUOTED], request.repair), model, key)
+                second = await self._ask(request.followed_by(reply.text[:MAX_QUOTED], request.repair), model, key)
+                reply = replace(second, unrepaired=reply.text)
             if reply.is_good and self._memo is not None:
                 self._memo.put_many(MEMO_KIND, {key: encode_reply(reply)})
             pending.set_result(reply)

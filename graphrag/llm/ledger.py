@@ -17,8 +17,7 @@ import polars as pl
 
 from graphrag import tables
 from graphrag.errors import StoreError
-
-ESTIMATED = " (tokens estimated)"
+from graphrag.llm.chat import GOOD
 
 
 class CallLedger:
@@ -49,7 +48,7 @@ class CallLedger:
             "run_id": self.run_id, "stage": stage, "model": model, "key": key, "cached": cached,
             "prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens, "cached_tokens": cached_tokens,
             "cost_usd": cost_usd, "latency_ms": latency_ms, "attempts": attempts,
-            "status": status + ESTIMATED * is_estimated,
+            "status": status, "is_estimated": is_estimated,
         }  # fmt: skip
         self._rows.append(row)
         if self._path is not None and not cached:
@@ -67,10 +66,7 @@ class CallLedger:
             .agg(
                 (~pl.col("cached")).sum().cast(pl.Int64).alias("calls"),
                 pl.col("cached").sum().cast(pl.Int64).alias("from_memo"),
-                (~pl.col("status").str.starts_with("ok") & ~pl.col("status").str.starts_with("truncated"))
-                .sum()
-                .cast(pl.Int64)
-                .alias("failed"),
+                (~pl.col("status").is_in(GOOD)).sum().cast(pl.Int64).alias("failed"),
                 pl.col("prompt_tokens", "completion_tokens").sum(),
                 pl.when(pl.col("cost_usd").is_null().any())
                 .then(None)

@@ -127,3 +127,25 @@ def test_a_refused_key_ends_it_all() -> None:
 
     with pytest.raises(Unauthorized):
         ask(ScriptedLlm(script))
+
+
+@pytest.mark.parametrize("second", ["prose", "error", "fewer"])
+def test_what_was_readable_before_a_repair_that_is_worse_is_not_lost(second: str) -> None:
+    first = "\n".join([ENTITY, '["E","Kafka","service","A queue"]', *['["E","","service",""]'] * 9])
+
+    def script(request: ChatRequest) -> str:
+        if len(request.messages) == 2:
+            return first
+        if second == "error":
+            raise ScriptedFault(500)
+        return '["E","Redis","database","A cache"]' if second == "fewer" else "I cannot do that."
+
+    reply = only(ask(ScriptedLlm(script, max_retries=0)))
+    assert reply.turns[0] == first
+    assert (len(reply.turns), reply.problem) == ((2, "") if second == "fewer" else (1, "unreadable_reply"))
+
+
+def test_a_repair_that_holds_as_much_stands_alone() -> None:
+    first = "\n".join([ENTITY, *['["E","","service",""]'] * 9])
+    reply = only(ask(ScriptedLlm(lambda request: first if len(request.messages) == 2 else ENTITY)))
+    assert (reply.turns, reply.problem) == ((ENTITY,), "")
