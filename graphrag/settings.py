@@ -64,9 +64,9 @@ class Llm(Section):
     )
     extract_model: str = Field("", description="another model for extraction and claims; empty: llm.model")
     summarize_model: str = Field("", description="another model for descriptions; empty: llm.model")
-    report_model: str = Field("", description="another model for community reports; empty: llm.model")
-    judge_model: str = Field("", description="another model to decide whether two names are one; empty: llm.model")
-    search_model: str = Field("", description="another model for answers; empty: llm.model")
+    report_model: str = Field("", description="not used yet: reports need no model in this version")
+    judge_model: str = Field("", description="not used yet: rules decide which names are one in this version")
+    search_model: str = Field("", description="not used yet: answers need no model in this version")
     api_base: str = Field(
         "", description="address of your own server, such as http://localhost:8000/v1; empty: the provider's"
     )
