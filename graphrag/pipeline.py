@@ -109,7 +109,7 @@ def extract_with_model(run: Run, model: RunModel) -> Frames:
             max_gleanings=knobs.max_gleanings,
             max_records_per_unit=knobs.max_records_per_unit,
             max_reply_tokens=knobs.max_reply_tokens,
-            advance=run.progress.advance,
+            advance=model.advance_of(run.progress),
         )
     )
     return built._asdict()
@@ -147,7 +147,7 @@ def extract_claims(run: Run) -> Frames:
             entity_types=run.settings.extraction.entity_types,
             description=knobs.description,
             max_reply_tokens=knobs.max_reply_tokens,
-            advance=run.progress.advance,
+            advance=model.advance_of(run.progress),
         )
     )
     return dict(store.number_rows({"covariates": built.covariates}, run.output_dir / store.LEDGER)) | {
@@ -176,7 +176,7 @@ def describe(run: Run) -> Frames:
             min_tokens=knobs.min_tokens,
             max_input_tokens=knobs.max_input_tokens,
             max_words=knobs.max_words,
-            advance=run.progress.advance,
+            advance=model.advance_of(run.progress),
         )
     )
     return built._asdict() | {"relationships": relationships}

@@ -22,6 +22,7 @@ from graphrag.index.extraction import ExtractionPrompts
 from graphrag.llm import CallLedger, Llm, open_llm
 from graphrag.llm.litellm_door import EMBEDDED
 from graphrag.memo import Memo
+from graphrag.progress import Progress
 from graphrag.prompts import Prompt, load_prompt
 from graphrag.settings import Settings
 
@@ -72,6 +73,14 @@ class RunModel:
             # Ctrl-C ends calls inside litellm before they have begun: no news for the user.
             warnings.filterwarnings("ignore", r"coroutine .* was never awaited", RuntimeWarning)
             return self.llm.run(work(self.llm))
+
+    def advance_of(self, progress: Progress) -> Callable[[int], None]:
+        """For a stage that asks: `progress` told with what the run has cost so far, where prices are known."""
+
+        def advance(n: int) -> None:
+            progress.advance(n, cost_usd=self.ledger.cost_usd)
+
+        return advance
 
     @property
     def extraction_prompts(self) -> ExtractionPrompts:

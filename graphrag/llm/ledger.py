@@ -27,6 +27,7 @@ class CallLedger:
         """path: JSONL file to which each paid call is appended at once."""
         self.run_id, self._path = run_id, path
         self._rows: list[dict[str, Any]] = []
+        self.cost_usd: float | None = 0.0  # of all calls so far; None from the first one whose price is unknown
 
     def record(
         self,
@@ -51,6 +52,7 @@ class CallLedger:
             "status": status, "is_estimated": is_estimated,
         }  # fmt: skip
         self._rows.append(row)
+        self.cost_usd = None if self.cost_usd is None or cost_usd is None else self.cost_usd + cost_usd
         if self._path is not None and not cached:
             _append_line(self._path, row)
 
