@@ -27,6 +27,7 @@ docs: $(VENV)/.installed
 
 bench: $(VENV)/.installed
 	$(BIN)/python -m tests.bench.bench_index
+	$(BIN)/python -m tests.bench.bench_search
 
 # Pins with sha256 of everything, no index and no host name. Needs uv; run after a change of pyproject.toml.
 lock:
