@@ -137,8 +137,8 @@ def parse_claims(replies: Sequence[PassageReply]) -> tuple[list[FoundClaim], lis
             )
             found |= dict.fromkeys(FoundClaim(claim, _quote(claim, reply.passage)) for claim in read.claims)
             failures += _line_failures(read, turn, is_last=turn is reply.turns[-1])
-        if reply.problem == "truncated":
-            failures.append({"reason": "truncated", "detail": reply.detail, "raw_reply": None})
+        if reply.problem not in ("", "unreadable_reply"):
+            failures.append({"reason": reply.problem, "detail": reply.detail, "raw_reply": None})
     return list(found), failures
 
 

@@ -22,7 +22,8 @@ class PassageReply(NamedTuple):
     """`turns`: the texts of all replies, `are_cut`: which of them ended at the token limit.
 
     `problem` is empty or the reason of a failure: of the whole passage where `turns` is empty; else unreadable_reply
-    (over half of it), truncated (the rest could not be had) or gleaning_failed.
+    (over half of it), truncated (the rest could not be had), gleaning_failed, or why the repair of a reply over half
+    of which is unreadable could not be had (timeout, unavailable, ...).
     """
 
     passage: Passage
@@ -79,9 +80,8 @@ async def _ask(llm: Llm, passage: Passage, questions: PassageQuestions) -> tuple
     request = questions.render(passage)
     reply = await llm.chat(request)
     first = _lost_by_repair(reply, questions)
-    if first and not reply.is_good:
-        detail = reply.detail if reply.status == "unreadable_reply" else f"the repair: {reply.status} ({reply.detail})"
-        return PassageReply(passage, (first,), (questions.read(first)[1],), "unreadable_reply", detail), False
+    if first and not reply.is_good and reply.status != "too_long":
+        return PassageReply(passage, (first,), (questions.read(first)[1],), reply.status, reply.detail), False
     if not reply.text.strip() or (not reply.is_good and reply.status != "unreadable_reply"):
         return PassageReply(passage, (), (), reply.status, reply.detail), reply.status == "too_long"
     turns, problem, detail = [reply], "", ""

@@ -80,7 +80,7 @@ def _reply_failures(reply: PassageReply, graph: GraphReply, max_records: int) ->
         yield _failure(graph.problem, reply.detail or "no record in the reply", raw)
     elif reply.problem == "unreadable_reply" and not graph.n_records:
         yield _failure(reply.problem, reply.detail, raw)
-    elif reply.problem in ("truncated", "gleaning_failed"):
+    elif reply.problem and reply.problem != "unreadable_reply":
         yield _failure(reply.problem, reply.detail, None)
     for line in graph.unreadable:
         yield _failure(line.reason, "a line of the reply", line.raw)

@@ -81,7 +81,8 @@ def test_unreadable_first_and_good_at_the_second_try(tmp_path: Path) -> None:
         statuses = llm.ledger.frame()["status"].to_list()
         assert statuses == ["unreadable_reply", "ok"]
         again = ScriptedLlm(stubborn, memo=memo)
-        assert replies_of(again, request)[0].text == "7"
+        known = replies_of(again, request)[0]
+        assert (known.text, known.unrepaired) == ("7", "seven")
         assert again.requests == []
 
 
