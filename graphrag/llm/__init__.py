@@ -16,7 +16,8 @@ from graphrag.llm.ledger import CallLedger
 from graphrag.llm.litellm_door import LiteLlm, open_llm
 from graphrag.llm.plan import plan_calls
 from graphrag.llm.prices import price_models
-from graphrag.llm.replay import Recording, ReplayLlm, ScriptedFault, ScriptedLlm
+from graphrag.llm.recording import Recording
+from graphrag.llm.replay import ReplayLlm, ScriptedFault, ScriptedLlm
 
 __all__ = [
     "Budget", "CallLedger", "ChatReply", "ChatRequest", "Completion", "LiteLlm", "Llm", "Message", "Recording",

@@ -54,7 +54,7 @@ from graphrag.tokens import TokenCounter, count_tokens
 
 if TYPE_CHECKING:
     from graphrag.llm.embeddings import Embedded
-    from graphrag.llm.replay import Recording
+    from graphrag.llm.recording import Recording
 
 VECTOR_KIND = "vector"
 MAX_QUOTED = 4000  # characters of a bad reply that the model is shown again

@@ -26,7 +26,7 @@ from graphrag.llm.embeddings import RawVectors, decode_vector
 from graphrag.llm.ledger import CallLedger
 from graphrag.llm.limiter import Limiter
 from graphrag.llm.prices import price_models
-from graphrag.llm.replay import Recording
+from graphrag.llm.recording import Recording
 from graphrag.llm.retries import Retries
 from graphrag.memo import Memo
 from graphrag.settings import Settings

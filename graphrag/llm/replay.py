@@ -16,15 +16,16 @@ from pathlib import Path
 
 import orjson
 
-from graphrag.errors import InputError, ReplyMiss, StoreError
+from graphrag.errors import InputError, ReplyMiss
 from graphrag.llm.attempts import Attempts
 from graphrag.llm.budget import Budget
-from graphrag.llm.chat import ROLES, ChatReply, ChatRequest, Completion, chat_key
+from graphrag.llm.chat import ROLES, ChatRequest, Completion, chat_key
 from graphrag.llm.door import Llm, Provider
 from graphrag.llm.embeddings import RawVectors
 from graphrag.llm.ledger import CallLedger
 from graphrag.llm.limiter import Limiter
 from graphrag.llm.prices import Price
+from graphrag.llm.recording import Recording
 from graphrag.llm.retries import Retries
 from graphrag.memo import Memo
 
@@ -105,32 +106,6 @@ class _ScriptedProvider(Provider):
 
     async def close(self) -> None:
         pass
-
-
-class Recording:
-    """Appends each reply to a JSONL file, which is made afresh."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        try:
-            path.write_bytes(b"")
-        except OSError as error:
-            raise StoreError(f"Cannot write the recording {path}: {error.strerror}.") from error
-
-    def add(self, request: ChatRequest, reply: ChatReply) -> None:
-        line = {
-            "key": chat_key(request, ""),
-            "stage": request.stage,
-            "text": reply.text,
-            "status": reply.status,
-            "prompt_tokens": reply.prompt_tokens,
-            "completion_tokens": reply.completion_tokens,
-        }
-        try:
-            with self._path.open("ab") as handle:
-                handle.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
-        except OSError as error:
-            raise StoreError(f"Cannot write the recording {self._path}: {error.strerror}.") from error
 
 
 class ReplayLlm(Llm):

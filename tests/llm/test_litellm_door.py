@@ -26,7 +26,7 @@ from graphrag.llm.chat import ChatReply, ChatRequest, Message
 from graphrag.llm.door import chat_many
 from graphrag.llm.ledger import CallLedger
 from graphrag.llm.litellm_door import LiteLlm, default_key_name, open_llm
-from graphrag.llm.replay import Recording
+from graphrag.llm.recording import Recording
 from graphrag.llm.retries import Retries
 from graphrag.memo import Memo
 from graphrag.settings import load_settings

@@ -10,7 +10,8 @@ import pytest
 from graphrag.errors import InputError, ReplyMiss
 from graphrag.llm.chat import ChatReply, ChatRequest, Message
 from graphrag.llm.door import Llm, chat_many
-from graphrag.llm.replay import Recording, ReplayLlm, ScriptedLlm
+from graphrag.llm.recording import Recording
+from graphrag.llm.replay import ReplayLlm, ScriptedLlm
 from graphrag.memo import Memo
 
 
