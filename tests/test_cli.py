@@ -181,3 +181,17 @@ def test_debug_shows_the_trace(
     monkeypatch.chdir(tmp_path)
     assert run("--debug", "index") == 1
     assert "Traceback" in capsys.readouterr().err
+
+
+def test_microsofts_package_of_the_same_import_name_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = tmp_path / "graphrag-3.3.0.dist-info"
+    site.mkdir()
+    (site / "METADATA").write_text("Metadata-Version: 2.1\nName: graphrag\nVersion: 3.3.0\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    run("init", "wiki")
+    assert run("index", "--root", "wiki") == 1
+    error = capsys.readouterr().err
+    assert "Use a fresh virtual environment" in error and error.count("\n") == 1
