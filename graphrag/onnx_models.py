@@ -11,6 +11,7 @@ onnxruntime and tokenizers are imported here and nowhere else. Does not: know mo
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import importlib.util
 import json
@@ -61,11 +62,17 @@ def find_onnx_files(folder: Path) -> tuple[Path, Path]:
 
 
 def hash_file(path: Path) -> str:
-    """SHA-256 of a file. Raises ModelError when it cannot be read."""
+    """SHA-256 of a file; read once a process while it stays as it is. Raises ModelError when it cannot be read."""
     try:
-        return content_sha256(path.read_bytes())
+        state = path.stat()
+        return _hash_file_as_it_is(path, state.st_mtime_ns, state.st_size)
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+@functools.lru_cache(maxsize=16)
+def _hash_file_as_it_is(path: Path, _mtime_ns: int, _size: int) -> str:
+    return content_sha256(path.read_bytes())
 
 
 def check_file(path: Path, expected: str) -> str:

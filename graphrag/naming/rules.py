@@ -291,9 +291,9 @@ def by_edits(nodes: Sequence[Node]) -> Iterator[Candidate]:
         fixed = (name.numbers, tuple(word for word in name.plain if len(word) == 1))
         found: set[int] = set()
         for longer in range(EDITS + 1):
-            block = blocks.get((len(key) - longer, *fixed))
+            block = blocks.get((len(key) - longer, *fixed), {})
             for segment, start, size in _places(len(key) - longer, longer) if block else ():
-                found.update(block.get((segment, key[start : start + size]), ()))  # type: ignore[union-attr]
+                found.update(block.get((segment, key[start : start + size]), ()))
         others = {other: keys[other] for other in sorted(found)}
         near = process.extract(
             key, others, scorer=Levenshtein.distance, processor=None, score_cutoff=EDITS, limit=len(others)

@@ -156,7 +156,6 @@ FILE_SUFFIXES = words(
     "bash sql xml pdf docx pptx xlsx png jpg jpeg gif svg zip gz tar tgz erb lock log tf css scss env"
 )
 RELATIVE_PRONOUNS = words("which that who whom whose")
-PRONOUN_SUBJECTS = words("it they")
 
 # Predicates whose ends are things even when they are written small and have no known head: "login flow depends on ...".
 STRONG_PREDICATES = words(

@@ -18,8 +18,6 @@ import regex
 QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "\u00a0": " "})
 FENCE = regex.compile(r"\s*(?:```|~~~)")
 HEADING = regex.compile(r"\s*#{1,6}\s")
-TABLE_ROW = regex.compile(r"\s*\|.*\|\s*$|[^|\n]*\S \| \S[^|\n]*(?: \| [^|\n]*)+$")
-TABLE_RULE = regex.compile(r"[\s|:+=-]+$")
 ITEM = regex.compile(r"\s*(?:>\s*)*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 # What a piece of inline code must be to count as a name: one word, path-like punctuation only inside.
 CODE_NAME = regex.compile(r"[\p{L}][\p{L}\d]*(?:[-_.:/][\p{L}\d]+)*")
@@ -70,19 +68,6 @@ class Clean:
             return role.span()
         written = " ".join(self.raw[raw_start:raw_end].translate(QUOTES).split())
         return (raw_start, raw_end) if written == self.text[start:end] else None
-
-
-def line_kind(raw: str) -> str:
-    """fence, rule, heading, table, item or prose: what a sentence span of Markdown is."""
-    if FENCE.match(raw):
-        return "fence"
-    if TABLE_RULE.match(raw):
-        return "rule"
-    if HEADING.match(raw):
-        return "heading"
-    if "\n" not in raw.strip() and TABLE_ROW.match(raw):
-        return "table"
-    return "item" if ITEM.match(raw) else "prose"
 
 
 def clean_markup(raw: str) -> Clean:

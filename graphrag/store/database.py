@@ -40,7 +40,6 @@ FORMAT = 1  # of the run folder; raised when a reader of the last release could 
 ROW_GROUP_SIZE = 100_000  # fixed, so that equal frames give equal files
 READ_ONLY = {"enable_external_access": "false", "lock_configuration": "true", "python_enable_replacements": "false"}
 READ_STATEMENTS = frozenset({"SELECT", "EXPLAIN", "MULTI"})  # MULTI is what PIVOT becomes; the connection is read-only
-VECTOR_COLUMNS = ("owner_table", "owner_id", "model", "dim", "content_sha256")
 
 
 def write_run(
