@@ -16,9 +16,6 @@ from dataclasses import dataclass, field
 import regex
 
 QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "\u00a0": " "})
-FENCE = regex.compile(r"\s*(?:```|~~~)")
-HEADING = regex.compile(r"\s*#{1,6}\s")
-ITEM = regex.compile(r"\s*(?:>\s*)*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 # What a piece of inline code must be to count as a name: one word, path-like punctuation only inside.
 CODE_NAME = regex.compile(r"[\p{L}][\p{L}\d]*(?:[-_.:/][\p{L}\d]+)*")
 
