@@ -11,6 +11,7 @@ Does not: decide what is asked, kept or paid (door.py).
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import warnings
@@ -105,9 +106,17 @@ class LiteLlm(Llm):
         )
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
-        with warnings.catch_warnings():  # the OpenAI library declares vectors as numbers, whatever was asked for
+        with warnings.catch_warnings():
+            # The OpenAI library declares vectors as numbers, whatever was asked for.
             warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
-            return super().run(work)
+            # A run that ends early cancels calls, one perhaps between litellm's thread that makes its coroutine and
+            # the await of it. What is left of them is dropped here, where nobody is told of it.
+            warnings.filterwarnings("ignore", "coroutine .*acompletion.* was never awaited", RuntimeWarning)
+            try:
+                return super().run(work)
+            except BaseException:
+                gc.collect()
+                raise
 
 
 def open_llm(
