@@ -17,11 +17,12 @@ from prefect.artifacts import create_markdown_artifact
 from prefect.cache_policies import NO_CACHE
 
 from graphrag.errors import GraphragError
-from graphrag.pipeline import PIPELINE, Stage, run_stage, walk_pipeline
+from graphrag.pipeline import PIPELINE, walk_pipeline
 from graphrag.progress import QuietProgress
 from graphrag.render import render_summary
 from graphrag.run import Run, RunSummary, open_run
 from graphrag.settings import find_root, load_settings
+from graphrag.stages import Stage, run_stage
 
 
 class FlowProgress(QuietProgress):

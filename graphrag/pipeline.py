@@ -9,9 +9,6 @@ publish the run (run.py).
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
@@ -31,22 +28,13 @@ from graphrag.index import (
     summaries,
     text_units,
 )
+from graphrag.input_files import hash_input, keep_files, recall_files
 from graphrag.progress import Progress, QuietProgress
-from graphrag.run import Frames, Run, RunSummary, find_unchanged, finish_run, finish_unchanged, hash_input, open_run
+from graphrag.run import Frames, Run, RunSummary, finish_run, finish_unchanged, open_run
 from graphrag.run_model import OpenLlm, RunModel
 from graphrag.settings import Settings
+from graphrag.stages import CallStage, Stage, Unrepeatable, Walk, run_stage
 from graphrag.tokens import count_tokens
-
-
-@dataclass(frozen=True)
-class Stage:
-    """`per` names the table whose rows split the stage's work; empty where it needs all rows at once."""
-
-    name: str
-    build: Callable[[Run], Mapping[str, pl.DataFrame]]
-    reads: tuple[str, ...]
-    writes: tuple[str, ...]
-    per: str = ""
 
 
 def read_documents(run: Run) -> Frames:
@@ -58,11 +46,19 @@ def read_documents(run: Run) -> Frames:
         title_column=knobs.title_column,
         text_column=knobs.text_column,
         ignore=knobs.ignore,
-        exclude=[run.output_dir, run.root / run.settings.cache.dir],
+        exclude=[run.output_dir, run.cache_dir],
         count=count_tokens,
+        published=run.published.frame("documents") if run.published else None,
+        known=recall_files(run),
+        started_ns=run.started_ns,
         advance=run.progress.advance,
     )
+    keep_files(run, read.files)
     return {"documents": read.documents, "failures": read.failures}
+
+
+def look_at_files(run: Run) -> dict[str, str]:
+    return {"files": hash_input(run)}
 
 
 def cut_text_units(run: Run) -> Frames:
@@ -232,16 +228,34 @@ def embed(run: Run) -> Frames:
     return {"embeddings": built.embeddings.with_columns(name), "failures": built.failures}
 
 
+def look_at_names(run: Run) -> dict[str, str]:
+    """What finds names: the reader of the texts and the names in aliases.toml, where no model reads them."""
+    if run.model is not None:
+        return {}
+    reader = nlp_extraction.fingerprint_parts(run.settings.extraction.nlp)
+    return {"the reader of texts": reader, run.settings.disambiguation.aliases: run.rules_sha256}
+
+
+def look_at_rules(run: Run) -> dict[str, str]:
+    return {run.settings.disambiguation.aliases: run.rules_sha256}
+
+
+def look_at_vectors(run: Run) -> dict[str, str]:
+    return {"the embedding model": vectors.fingerprint_model(run.embedding_model)}
+
+
 PIPELINE: tuple[Stage, ...] = (
-    Stage("documents", read_documents, (), ("documents", "failures")),
-    Stage("text_units", cut_text_units, ("documents",), ("text_units",)),
+    Stage("documents", read_documents, (), ("documents", "failures"), settings=("input",), looks_at=look_at_files),
+    Stage("text_units", cut_text_units, ("documents",), ("text_units",), settings=("text_units",)),
     Stage(
         "extraction", extract, ("text_units", "documents"),
         ("entity_mentions", "relationship_mentions", "failures"), per="text_units",
+        settings=("extraction",), roles=("extract",), looks_at=look_at_names,
+        prompts=("extract_graph", "continue_extraction", "repair_reply"),
     ),
     Stage(
         "disambiguation", disambiguate, ("entity_mentions", "relationship_mentions", "documents"),
-        ("clusters", "entity_mentions", "aliases", "alias_candidates", "failures"),
+        ("clusters", "entity_mentions", "aliases", "alias_candidates", "failures"), looks_at=look_at_rules,
     ),
     Stage(
         "graph", build_graph, ("clusters", "entity_mentions", "relationship_mentions", "text_units", "documents"),
@@ -250,15 +264,25 @@ PIPELINE: tuple[Stage, ...] = (
     Stage(
         "claims", extract_claims, ("text_units", "entities", "entity_mentions"),
         ("covariates", "text_units", "failures"), per="text_units",
+        settings=("claims", "extraction.entity_types"), roles=("extract",),
+        prompts=("extract_claims", "continue_extraction", "repair_reply"),
     ),
     Stage(
-        "summaries", describe, ("entities", "relationships", "evidence"), ("entities", "relationships", "failures"),
+        "summaries", describe, ("entities", "relationships", "evidence", "entity_mentions", "documents"),
+        ("entities", "relationships", "failures"),
+        settings=("summaries",), roles=("summarize",), prompts=("summarize_descriptions",),
     ),
-    Stage("communities", cluster, ("entities", "relationships", "evidence"), ("communities", "failures")),
-    Stage("reports", report, ("communities", "relationships", "evidence"), ("community_reports", "failures")),
+    Stage(
+        "communities", cluster, ("entities", "relationships", "evidence", "documents"),
+        ("communities", "failures"), settings=("communities",),
+    ),
+    Stage(
+        "reports", report, ("communities", "entities", "relationships", "evidence", "text_units", "documents"),
+        ("community_reports", "failures"), settings=("reports",),
+    ),
     Stage(
         "embeddings", embed, ("entities", "relationships", "text_units", "community_reports"),
-        ("embeddings", "failures"),
+        ("embeddings", "failures"), settings=("embeddings.model",), looks_at=look_at_vectors,
     ),
 )  # fmt: skip
 
@@ -274,7 +298,7 @@ def run_pipeline(
 ) -> RunSummary:
     """Index the input folder and publish the result, unless nothing has changed or a gate holds it.
 
-    `full` recomputes even where input and settings equal those of the published run. The memo is used either way.
+    `full` reads every file and runs every stage, whatever the published run has done. The memo is used either way.
     `max_tokens` bounds the tokens of all calls to a model; `open_model` opens another model than the settings say.
     Raises GateHeld; BudgetSpent when the next call would pass the budget: what was answered is in the memo.
     """
@@ -283,33 +307,18 @@ def run_pipeline(
         return walk_pipeline(run, full=full)
 
 
-def walk_pipeline(
-    run: Run, *, full: bool = False, call_stage: Callable[[Stage, Run], object] | None = None
-) -> RunSummary:
+def walk_pipeline(run: Run, *, full: bool = False, call_stage: CallStage = run_stage) -> RunSummary:
     """All stages in order and the end of the run. `call_stage` runs a stage in its own way, as a Prefect task say."""
-    for stage in PIPELINE:
-        (call_stage or run_stage)(stage, run)
-        if stage.name == "documents":
-            run.input_sha256 = hash_input(run)
-            if not full and (published := find_unchanged(run)):
-                return finish_unchanged(run, published)
+    run.is_full = full
+    walk = Walk(run, None if full else run.published, call_stage)
+    try:
+        for stage in PIPELINE:
+            walk.take(stage)
+        if run.published is not None and walk.is_as_published():
+            return finish_unchanged(run, run.published)
+        run.frames = walk.gather_frames()
+    except Unrepeatable as stage_name:
+        run.notices.append(f"{stage_name} gives other rows than the published run has: everything was made again.")
+        return walk_pipeline(run, full=True, call_stage=call_stage)
+    run.stages = [outcome.record() for outcome in walk.outcomes]
     return finish_run(run)
-
-
-def run_stage(stage: Stage, run: Run) -> None:
-    """Run one stage: its outputs replace the frames of those names, its failures are added to the run's."""
-    total = run.frames[stage.per].height if stage.per else None
-    run.progress.start(stage.name, total)
-    started = time.monotonic()
-    built = dict(stage.build(run))
-    failures = built.pop("failures", None)
-    if failures is not None and failures.height:
-        run.failures.append(failures.with_columns(run_id=pl.lit(run.run_id)))
-    run.frames.update(built)
-    run.seconds[stage.name] = time.monotonic() - started
-    if not built:
-        return  # a stage that is off
-    outcome = ", ".join(f"{built[name].height:,} {name}" for name in stage.writes if name in built)
-    if failures is not None and failures.height:
-        outcome += f", {failures.height} failures"
-    run.progress.finish(stage.name, outcome, run.seconds[stage.name])

@@ -18,11 +18,12 @@ from graphrag.index import claims, extraction
 from graphrag.llm import plan_calls
 from graphrag.llm.chat import ChatRequest, models_of_roles
 from graphrag.llm.prices import price_models
-from graphrag.pipeline import PIPELINE, run_stage
+from graphrag.pipeline import PIPELINE
 from graphrag.progress import Progress
 from graphrag.run import Run, open_run
 from graphrag.run_model import RunModel
 from graphrag.settings import Settings
+from graphrag.stages import run_stage
 
 
 class Plan(NamedTuple):

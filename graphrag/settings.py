@@ -178,6 +178,15 @@ class Gates(Section):
     failed_unit_share: float = Field(
         0.05, ge=0, le=1, description="hold the run when more of the text units than this got no usable reply"
     )
+    unverified_share: float = Field(
+        0.3, ge=0, le=1, description="hold the run when more of the quotes than this do not hold both names"
+    )
+    duplicate_share: float = Field(
+        0.5, ge=0, le=1, description="hold the run when more of the entities than this may be doubles"
+    )
+    shrink_share: float = Field(
+        0.3, ge=0, le=1, description="hold the run when unchanged documents lost more of their stated facts than this"
+    )
 
 
 class Schedule(Section):

@@ -25,6 +25,8 @@ class File(NamedTuple):
     path: str  # relative to the folder, forward slashes, NFC
     location: Path
     n_bytes: int
+    stamp: str  # changes when the file does
+    changed_ns: int  # Unix time of its last change
 
 
 class FileFault(NamedTuple):
@@ -66,7 +68,7 @@ def list_files(folder: Path, *, ignore: Sequence[str], exclude: Sequence[Path]) 
                     waiting.append((location, path + "/"))
             elif entry.is_file(follow_symlinks=False):
                 try:
-                    files.append(File(path, location, entry.stat(follow_symlinks=False).st_size))
+                    files.append(_stamp_file(path, location, entry.stat(follow_symlinks=False)))
                 except OSError as error:
                     faults.append(FileFault(path, "unreadable_file", str(error.strerror)))
     _follow(links, root, excluded, files, faults)
@@ -90,7 +92,12 @@ def _follow(
         is_new = target not in listed and not any(target.is_relative_to(folder) for folder in excluded)
         if stat.S_ISREG(status.st_mode) and is_new:
             listed.add(target)
-            files.append(File(path, target, status.st_size))
+            files.append(_stamp_file(path, target, status))
+
+
+def _stamp_file(path: str, location: Path, status: os.stat_result) -> File:
+    stamp = f"{status.st_dev}:{status.st_ino}:{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}"
+    return File(path, location, status.st_size, stamp, max(status.st_mtime_ns, status.st_ctime_ns))
 
 
 def _readable(name: str) -> str:
