@@ -68,7 +68,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Two nodes looked at and not joined. verdict: never (vetoed) or propose (undecided)."""
+    """Two nodes looked at and not joined. verdict: never (kept apart) or propose (undecided)."""
 
     a: int
     b: int
@@ -76,6 +76,7 @@ class Refusal:
     score: float
     verdict: str
     reason: str
+    decided_by: str = "rule"
 
 
 def as_node(key: Key) -> Node:
