@@ -25,6 +25,7 @@ from graphrag.index import (
     embeddings,
     extraction,
     graph,
+    judgement,
     known_names,
     nlp_extraction,
     reports,
@@ -121,6 +122,36 @@ def disambiguate(run: Run) -> Frames:
         frames["entity_mentions"], frames["relationship_mentions"], frames["documents"], rules=run.rules
     )
     return found._asdict()
+
+
+def judge(run: Run) -> Frames:
+    """What rules left open goes to the model; with its verdicts the names are decided once more."""
+    knobs, frames, model = run.settings.disambiguation, run.frames, run.model
+    if model is None or not knobs.judge:
+        return {}
+    judged = model.ask(
+        lambda llm: judgement.judge_candidates(
+            frames["alias_candidates"],
+            frames["clusters"],
+            frames["entity_mentions"],
+            frames["relationship_mentions"],
+            frames["documents"],
+            llm=llm,
+            prompts=model.judge_prompts,
+            max_judged_pairs=knobs.max_judged_pairs,
+            advance=model.advance_of(run.progress),
+        )
+    )
+    if judged.verdicts.is_empty():
+        return {"failures": judged.failures}
+    decided = disambiguation.disambiguate_entities(
+        frames["entity_mentions"],
+        frames["relationship_mentions"],
+        frames["documents"],
+        rules=run.rules,
+        verdicts=judged.verdicts,
+    )
+    return decided._asdict() | {"failures": judged.failures}
 
 
 def build_graph(run: Run) -> Frames:
@@ -241,6 +272,11 @@ PIPELINE: tuple[Stage, ...] = (
     ),
     Stage(
         "disambiguation", disambiguate, ("entity_mentions", "relationship_mentions", "documents"),
+        ("clusters", "entity_mentions", "aliases", "alias_candidates", "failures"),
+    ),
+    Stage(
+        "judgement", judge,
+        ("alias_candidates", "clusters", "entity_mentions", "relationship_mentions", "documents"),
         ("clusters", "entity_mentions", "aliases", "alias_candidates", "failures"),
     ),
     Stage(

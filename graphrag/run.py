@@ -25,7 +25,7 @@ import polars as pl
 from graphrag import __version__, store, tables, vectors
 from graphrag.errors import BudgetSpent, GateHeld, GraphragError, StoreError, shown_path
 from graphrag.ids import content_sha256
-from graphrag.index import extraction, nlp_extraction
+from graphrag.index import extraction, judgement, nlp_extraction
 from graphrag.llm.litellm_door import EMBEDDED
 from graphrag.memo import Memo
 from graphrag.naming.alias_rules import AliasRules, parse_alias_rules
@@ -171,11 +171,11 @@ def hash_input(run: Run) -> str:
 
 
 def find_unchanged(run: Run) -> dict[str, Any] | None:
-    """The manifest of the published run, where it was made from the very same input and left no text unit to ask."""
+    """The manifest of the published run, where it was made from the very same input and left nothing to ask again."""
     manifest = store.read_manifest(run.output_dir)
-    if not manifest or manifest.get("n_failed_text_units") or manifest.get("input_sha256") != run.input_sha256:
+    if not manifest or manifest.get("input_sha256") != run.input_sha256:
         return None
-    return manifest
+    return None if manifest.get("n_failed_text_units") or manifest.get("n_failed_judgements") else manifest
 
 
 def finish_unchanged(run: Run, manifest: dict[str, Any]) -> RunSummary:
@@ -204,7 +204,8 @@ def finish_run(run: Run) -> RunSummary:
         "status": status, "version": __version__, "input_sha256": run.input_sha256,
         "settings": run.settings.model_dump(), "notices": run.notices,
         "embedding_fingerprint": vectors.fingerprint_model(run.embedding_model),
-        "n_failed_text_units": count_failed_text_units(run.frames["failures"]), **counted,
+        "n_failed_text_units": count_failed_text_units(run.frames["failures"]),
+        "n_failed_judgements": run.frames["failures"].filter(pl.col("stage") == judgement.STAGE).height, **counted,
     }  # fmt: skip
     folder = store.write_run(run.output_dir, run.run_id, run.frames, manifest=manifest)
     if not held_because:

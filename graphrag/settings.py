@@ -65,7 +65,7 @@ class Llm(Section):
     extract_model: str = Field("", description="another model for extraction and claims; empty: llm.model")
     summarize_model: str = Field("", description="another model for descriptions; empty: llm.model")
     report_model: str = Field("", description="not used yet: reports need no model in this version")
-    judge_model: str = Field("", description="not used yet: rules decide which names are one in this version")
+    judge_model: str = Field("", description="another model to judge whether two names are one; empty: llm.model")
     search_model: str = Field("", description="not used yet: answers need no model in this version")
     api_base: str = Field(
         "", description="address of your own server, such as http://localhost:8000/v1; empty: the provider's"
@@ -139,6 +139,13 @@ class Disambiguation(Section):
     aliases: str = Field(
         "aliases.toml", description="your always and never rules, relative to this file; may be absent"
     )
+    judge: bool = Field(
+        True, description="ask the model about pairs of names that rules leave open; embedded: no effect"
+    )
+    max_judged_pairs: int = Field(
+        2000, ge=1, description="pairs that the model judges in a run, the most alike first; about 30 a call"
+    )
+    type_names: dict[str, str] = Field({}, description='your words for types of entities: { ORG = "organization" }')
 
 
 class Communities(Section):
@@ -343,10 +350,16 @@ def _dtype_name(annotation: Any) -> str:
         return " | ".join(get_args(annotation))
     if get_origin(annotation) is list:
         return "list"
+    if get_origin(annotation) is dict:
+        return "table"
     return {str: "text", int: "integer", float: "number", bool: "true | false"}[annotation]
 
 
 def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return (
+            "{ " + ", ".join(f"{_toml(key)} = {_toml(item)}" for key, item in value.items()) + " }" if value else "{}"
+        )
     return orjson.dumps(value).decode()
 
 
