@@ -91,6 +91,7 @@ def extract_with_nlp(run: Run) -> Frames:
         known_names=names,
         cooccurrence=knobs.cooccurrence,
         processes=run.processes,
+        map_batches=run.map_batches,
         memo=run.memo,
         advance=run.progress.advance,
     )
@@ -254,6 +255,7 @@ def embed(run: Run) -> Frames:
         frames["community_reports"],
         model=run.embedding_model,
         processes=run.processes,
+        map_batches=run.map_batches,
         memo=run.memo,
         ask=(lambda texts: model.ask(lambda llm: llm.embed(texts))) if model is not None and is_service else None,
         advance=run.progress.advance,

@@ -23,6 +23,7 @@ import orjson
 import polars as pl
 
 from graphrag import __version__, store, tables, vectors
+from graphrag.batches import MapBatches
 from graphrag.errors import BudgetSpent, GateHeld, GraphragError, StoreError, shown_path
 from graphrag.ids import content_sha256
 from graphrag.index import extraction, judgement, nlp_extraction
@@ -50,6 +51,7 @@ class Run:
     rules: AliasRules
     rules_sha256: str
     model: RunModel | None
+    map_batches: MapBatches | None = None  # where parses and vectors are made; None: in processes of this machine
     input_sha256: str = ""  # set once the documents are read
     frames: Frames = field(default_factory=lambda: {name: table.empty() for name, table in tables.TABLES.items()})
     failures: list[pl.DataFrame] = field(default_factory=list)
