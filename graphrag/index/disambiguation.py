@@ -21,6 +21,7 @@ from graphrag.ids import entity_id
 from graphrag.names import abbreviates, display_name, name_key, singular_key
 from graphrag.naming.alias_rules import AliasRules as AliasRules
 from graphrag.naming.alias_rules import parse_alias_rules as parse_alias_rules
+from graphrag.naming.common_words import set_common_words
 from graphrag.naming.decisions import NameDecisions
 from graphrag.naming.declared_aliases import Note, find_phrases, read_notes, read_persons
 from graphrag.naming.entity_types import choose_type
@@ -69,6 +70,7 @@ def disambiguate_entities(
     homonyms = split_homonyms(entity_mentions, relationship_mentions)
     named = _qualify_mentions(entity_mentions, homonyms)
     keys, key_of = _read_keys(named, documents, rules)
+    set_common_words(keys, documents)
     things = _read_things(relationship_mentions)
     persons = read_persons(documents)
     for key in keys:

@@ -24,7 +24,8 @@ from graphrag.naming.qualified_names import LinkedName, describes_type
 from graphrag.naming.rules import Rule
 from graphrag.naming.vetoes import find_title_veto, find_veto
 
-ABBREVIATIONS = ("acronym", "numeronym", "initials", "surname", "given_name")
+ABBREVIATIONS = ("acronym", "numeronym", "initials", "surname", "given_name", "leading_word")
+PARTS_OF_NAMES = ("honorific", "surname", "given_name")
 MAX_PROPOSALS = 50  # kept for one name, the most alike first
 
 
@@ -170,7 +171,7 @@ class NameDecisions:
     def _fitting(self, candidates: list[Candidate], is_exclusive: bool) -> list[Candidate]:
         roots = {self._clusters.find(candidate.long) for candidate in candidates}
         if not is_exclusive or len(roots) == 1:
-            return candidates
+            return [c for c in candidates if self._meet(c)]
         if self._clusters.find(candidates[0].short) in roots:  # decided before: declared, or by a rule of more trust
             return []
         # Several fit: then a document decides that names exactly one of them in full, if no other document disagrees.
@@ -183,6 +184,18 @@ class NameDecisions:
                 votes |= there
                 in_full |= there if any(self._is_in_full(c) for c in named) else set()
         return [c for c in candidates if self._clusters.find(c.long) in votes & in_full] if len(votes) == 1 else []
+
+    def _meet(self, candidate: Candidate) -> bool:
+        """Part and whole of a person's name stand in one document or beside one neighbour, or the whole is declared.
+
+        Tom Jones in one book says nothing of Mr. Jones in another.
+        """
+        is_part = candidate.method in PARTS_OF_NAMES
+        if not is_part or len(split_honorifics(self.nodes[candidate.short].name.words)[0]) > 1:
+            return True
+        short, long = self.keys[candidate.short], self.keys[candidate.long]
+        shared = self._neighbours.get(short.key, set()) & self._neighbours.get(long.key, set())
+        return bool(shared) or ("person", "declared") in long.types or not short.documents.isdisjoint(long.documents)
 
     def _is_in_full(self, candidate: Candidate) -> bool:
         """Mr. Holmes is no full form of Holmes."""
