@@ -22,7 +22,7 @@ from graphrag.pipeline import PIPELINE, run_stage
 from graphrag.progress import Progress
 from graphrag.run import Run, open_run
 from graphrag.run_model import RunModel
-from graphrag.settings import Settings
+from graphrag.settings import Settings, recording_name
 
 
 class Plan(NamedTuple):
@@ -35,10 +35,10 @@ class Plan(NamedTuple):
 
 
 def plan_run(settings: Settings, root: Path, *, progress: Progress) -> Plan:
-    """The plan of the next run. Raises UsageError in embedded mode, where nothing is asked."""
+    """The plan of the next run. Raises UsageError in embedded mode and for a recording, where no model is asked."""
     with open_run(settings, root, progress=progress) as run:
-        if run.model is None:
-            raise UsageError('llm.model is "embedded": a run asks no model and costs nothing.')
+        if run.model is None or recording_name(settings.llm.model):
+            raise UsageError(f'llm.model is "{settings.llm.model}": a run asks no model and costs nothing.')
         for stage in PIPELINE:
             if stage.name in ("documents", "text_units"):
                 run_stage(stage, run)
