@@ -11,7 +11,16 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from graphrag.errors import BudgetSpent, GateHeld, InputError, LlmError, PromptError, ReplyMiss, Unauthorized, UsageError
+from graphrag.errors import (
+    BudgetSpent,
+    GateHeld,
+    InputError,
+    LlmError,
+    PromptError,
+    ReplyMiss,
+    Unauthorized,
+    UsageError,
+)
 from graphrag.llm import CallLedger
 from graphrag.llm.chat import ChatRequest
 from graphrag.llm.prices import Price
