@@ -1,7 +1,7 @@
 """Pairs of names that rules left open, put to a model: the judge (specs: indexing 3; prompt judge_same_entity).
 
-Some twenty to forty pairs make one question. Where a question ends depends on the names near by only (content-defined
-chunking, as in unit_groups.py), so that tomorrow's new pairs change one or two questions and the memo answers the rest.
+Thirty pairs make one question. Each verdict is also kept in the memo by what was shown of its pair, so that tomorrow
+only new pairs are asked about, and nothing when a user's rule takes a pair away.
 Writes verdicts (naming/verdicts.SCHEMA), with which index/disambiguation.py decides once more, and failures. Pairs that
 get no verdict stay proposals.
 
@@ -10,25 +10,26 @@ Does not: merge anything, or look at pairs that a veto keeps apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import orjson
 import polars as pl
 
 from graphrag import tables
-from graphrag.ids import content_sha256
 from graphrag.index.judged_pairs import Pair, describe_pairs, number_pairs
 from graphrag.llm import Llm
 from graphrag.llm.chat import ChatRequest, Message
 from graphrag.llm.concurrency import map_concurrently
+from graphrag.memo import Memo, memo_key
 from graphrag.naming.verdicts import SCHEMA
 from graphrag.prompts import Prompt
 from graphrag.replies.objects import Verdict, parse_verdicts_reply
 
 STAGE = "judgement"
-MIN_PAIRS, MAX_PAIRS = 20, 40  # of one question
-CUT_ONE_IN = 8  # pairs from MIN_PAIRS on that end a question early
+MEMO_KIND = "verdict"
+PAIRS_PER_CALL = 30
 REPLY_TOKENS_PER_PAIR, EXPECTED_TOKENS_PER_PAIR = 80, 25
 
 
@@ -60,27 +61,45 @@ async def judge_candidates(
     llm: Llm,
     prompts: JudgePrompts,
     max_judged_pairs: int,
+    memo: Memo | None = None,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Judgement:
     """Verdicts on the open pairs, the most alike first where there are more than `max_judged_pairs`.
 
+    `memo` holds the verdicts of other nights; without it every question is put to the door, which has its own.
     `advance` gets pairs as they are judged. Raises what `Llm.chat` raises; what was answered by then is in the memo.
     """
     chosen = choose_pairs(alias_candidates, max_judged_pairs=max_judged_pairs)
     pairs = describe_pairs(chosen, clusters, entity_mentions, relationship_mentions, documents)
 
+    keys = {pair: memo_key(llm.models["judge"], prompts.judge.sha256, pair.text) for pair in pairs}
+    verdicts = _recall(memo, keys)
+    waiting = [pair for pair in pairs if pair not in verdicts]
+    batches = [waiting[start : start + PAIRS_PER_CALL] for start in range(0, len(waiting), PAIRS_PER_CALL)]
+
     async def ask(batch: Sequence[Pair]) -> _Answer:
         return await _ask_batch(llm, batch, prompts)
 
-    batches = list(cut_batches(pairs))
-    answers = await map_concurrently(
-        ask, batches, in_flight=llm.in_flight, on_result=lambda batch, _: advance(len(batch))
-    )
-    rows = [(*pair[:4], *verdict) for answer in answers for pair, verdict in answer.verdicts.items()]
+    def keep(batch: Sequence[Pair], answer: _Answer) -> None:
+        if memo is not None:
+            memo.put_many(
+                MEMO_KIND, {keys[pair]: orjson.dumps([*verdict]) for pair, verdict in answer.verdicts.items()}
+            )
+        advance(len(batch))
+
+    answers = await map_concurrently(ask, batches, in_flight=llm.in_flight, on_result=keep)
+    for answer in answers:
+        verdicts |= answer.verdicts
+    rows = [(*pair[:4], *verdict) for pair, verdict in verdicts.items()]
     return Judgement(
         verdicts=pl.DataFrame(rows, schema=SCHEMA, orient="row").sort(SCHEMA.names()),
         failures=tables.FAILURES.from_rows([row for answer in answers for row in answer.failures]),
     )
+
+
+def _recall(memo: Memo | None, keys: Mapping[Pair, str]) -> dict[Pair, Verdict]:
+    held = memo.get_many(MEMO_KIND, list(keys.values())) if memo is not None else {}
+    return {pair: Verdict(*orjson.loads(held[key])) for pair, key in keys.items() if key in held}
 
 
 def choose_pairs(alias_candidates: pl.DataFrame, *, max_judged_pairs: int) -> pl.DataFrame:
@@ -88,19 +107,6 @@ def choose_pairs(alias_candidates: pl.DataFrame, *, max_judged_pairs: int) -> pl
     open_pairs = alias_candidates.filter(pl.col("verdict") == "propose")
     order = (-pl.col("score"), "surface_a", "surface_b", "entity_id_a", "entity_id_b")
     return open_pairs.sort(*order).head(max_judged_pairs)
-
-
-def cut_batches(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
-    """The pairs in order of names, MIN_PAIRS to MAX_PAIRS a batch, fewer only in the last."""
-    batch: list[Pair] = []
-    for pair in sorted(pairs):
-        batch.append(pair)
-        names = content_sha256("\n".join(pair[:2]))
-        if len(batch) >= MAX_PAIRS or (len(batch) >= MIN_PAIRS and int(names[:8], 16) % CUT_ONE_IN == 0):
-            yield batch
-            batch = []
-    if batch:
-        yield batch
 
 
 def render_question(pairs: Sequence[Pair], prompts: JudgePrompts) -> ChatRequest:

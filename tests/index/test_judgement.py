@@ -13,8 +13,8 @@ import pytest
 from graphrag import tables
 from graphrag.errors import BudgetSpent
 from graphrag.index.disambiguation import Disambiguation, disambiguate_entities
-from graphrag.index.judged_pairs import Pair, describe_pairs
-from graphrag.index.judgement import Judgement, JudgePrompts, cut_batches, judge_candidates
+from graphrag.index.judged_pairs import describe_pairs
+from graphrag.index.judgement import Judgement, JudgePrompts, judge_candidates
 from graphrag.llm import ScriptedFault, ScriptedLlm
 from graphrag.llm.budget import Budget
 from graphrag.llm.chat import ChatRequest, Completion
@@ -43,13 +43,13 @@ class Corpus:
         stated = tables.RELATIONSHIP_MENTIONS.from_rows(self.relations)
         return disambiguate_entities(self.mentions, stated, self.documents, rules=self.rules, verdicts=verdicts)
 
-    def judge(self, llm: ScriptedLlm, *, max_judged_pairs: int = 1000) -> Judgement:
+    def judge(self, llm: ScriptedLlm, *, max_judged_pairs: int = 1000, memo: Memo | None = None) -> Judgement:
         found = self.disambiguate()
         stated = tables.RELATIONSHIP_MENTIONS.from_rows(self.relations)
         return llm.run(
             judge_candidates(
                 found.alias_candidates, found.clusters, found.entity_mentions, stated, self.documents, llm=llm,
-                prompts=PROMPTS, max_judged_pairs=max_judged_pairs,
+                prompts=PROMPTS, max_judged_pairs=max_judged_pairs, memo=memo,
             )
         )  # fmt: skip
 
@@ -176,22 +176,25 @@ def test_the_question_shows_what_is_known_and_no_text_can_look_like_a_pair() -> 
     assert lines[3] == '   both are related to: "Billing"'
 
 
-def test_questions_hold_twenty_to_forty_pairs_and_a_new_pair_changes_few_of_them() -> None:
-    pairs = [Pair(f"Name {n:04}", f"Name {n:04} Service", "a", "b", "") for n in range(0, 1000, 2)]
-    batches = list(cut_batches(pairs))
-    assert all(20 <= len(batch) <= 40 for batch in batches[:-1])
-    assert [pair for batch in batches for pair in batch] == pairs
-    more = list(cut_batches([*pairs, Pair("Name 0301", "Name 0301 Service", "a", "b", "")]))
-    assert len([batch for batch in more if batch not in batches]) <= 3
-
-
-def test_equal_questions_are_paid_once(tmp_path: Path) -> None:
-    corpus = Corpus("Kubernetes", "Kuberentes")
+def test_only_new_pairs_are_asked_about_and_none_when_a_rule_takes_one_away(tmp_path: Path) -> None:
+    names = [f"{word} Gateway" for word in ("Pay", "Card", "Mail", "Voice", "Video", "Tax")] + ["Gateway"]
     with Memo(tmp_path / "memo.sqlite") as memo:
-        first, second = (ScriptedLlm(answer(same), memo=memo) for _ in range(2))
-        assert corpus.judge(first).verdicts.equals(corpus.judge(second).verdicts)
-    assert (len(first.requests), len(second.requests)) == (1, 0)
-    assert first.requests[0].role == "judge" and first.requests[0].stage == "judgement"
+        first, second, third = (ScriptedLlm(answer(same)) for _ in range(3))
+        judged = Corpus(*names).judge(first, memo=memo)
+        (question,) = first.requests
+        assert (question.role, question.stage, judged.verdicts.height) == ("judge", "judgement", 6)
+        assert Corpus(*names, "Redis", "Redis Sentinel").judge(second, memo=memo).verdicts.height == 7
+        assert [ASKED.findall(request.text) for request in second.requests] == [[("1", "Redis", "Redis Sentinel")]]
+        rules = '[[never]]\nnames = ["Gateway", "Pay Gateway"]\n'
+        assert Corpus(*names, rules=rules).judge(third, memo=memo).verdicts.height == 5 and third.requests == []
+
+
+def test_questions_hold_thirty_pairs() -> None:
+    llm = ScriptedLlm(answer(same))
+    words = ("cat", "dog", "cow", "pig", "hen", "fox", "owl", "bat", "elk", "emu", "ape")
+    corpus = Corpus(*(f"{word} {kind}" for word in words for kind in ("", "river", "forest", "harbour")))
+    judged = corpus.judge(llm)
+    assert judged.verdicts.height == 33 and [len(ASKED.findall(r.text)) for r in llm.requests] == [30, 3]
 
 
 def test_an_unreadable_reply_is_repaired_once_then_told_and_the_pairs_stay_open() -> None:
