@@ -22,6 +22,7 @@ from graphrag.index import (
     embeddings,
     extraction,
     graph,
+    judgement,
     known_names,
     nlp_extraction,
     reports,
@@ -86,6 +87,7 @@ def extract_with_nlp(run: Run) -> Frames:
         known_names=names,
         cooccurrence=knobs.cooccurrence,
         processes=run.processes,
+        map_batches=run.map_batches,
         memo=run.memo,
         advance=run.progress.advance,
     )
@@ -117,6 +119,38 @@ def disambiguate(run: Run) -> Frames:
         frames["entity_mentions"], frames["relationship_mentions"], frames["documents"], rules=run.rules
     )
     return found._asdict()
+
+
+def judge(run: Run) -> Frames:
+    """What rules left open goes to the model; with its verdicts the names are decided once more."""
+    knobs, frames, model = run.settings.disambiguation, run.frames, run.model
+    if model is None or not knobs.judge:
+        return {}
+    judged = model.ask(
+        lambda llm: judgement.judge_candidates(
+            frames["alias_candidates"],
+            frames["clusters"],
+            frames["entity_mentions"],
+            frames["relationship_mentions"],
+            frames["documents"],
+            llm=llm,
+            prompts=model.judge_prompts,
+            max_judged_pairs=knobs.max_judged_pairs,
+            # A recording must hold every question, or it could not be replayed.
+            memo=None if run.settings.llm.record else run.memo,
+            advance=model.advance_of(run.progress),
+        )
+    )
+    if judged.verdicts.is_empty():
+        return {"failures": judged.failures}
+    decided = disambiguation.disambiguate_entities(
+        frames["entity_mentions"],
+        frames["relationship_mentions"],
+        frames["documents"],
+        rules=run.rules,
+        verdicts=judged.verdicts,
+    )
+    return decided._asdict() | {"failures": judged.failures}
 
 
 def build_graph(run: Run) -> Frames:
@@ -219,6 +253,7 @@ def embed(run: Run) -> Frames:
         frames["community_reports"],
         model=run.embedding_model,
         processes=run.processes,
+        map_batches=run.map_batches,
         memo=run.memo,
         ask=(lambda texts: model.ask(lambda llm: llm.embed(texts))) if model is not None and is_service else None,
         advance=run.progress.advance,
@@ -255,7 +290,15 @@ PIPELINE: tuple[Stage, ...] = (
     ),
     Stage(
         "disambiguation", disambiguate, ("entity_mentions", "relationship_mentions", "documents"),
-        ("clusters", "entity_mentions", "aliases", "alias_candidates", "failures"), looks_at=look_at_rules,
+        ("clusters", "entity_mentions", "aliases", "alias_candidates", "failures"),
+        settings=("disambiguation",), looks_at=look_at_rules,
+    ),
+    Stage(
+        "judgement", judge,
+        ("alias_candidates", "clusters", "entity_mentions", "relationship_mentions", "documents"),
+        ("clusters", "entity_mentions", "aliases", "alias_candidates", "failures"),
+        settings=("disambiguation",), roles=("judge",), prompts=("judge_same_entity", "repair_reply"),
+        looks_at=look_at_rules,
     ),
     Stage(
         "graph", build_graph, ("clusters", "entity_mentions", "relationship_mentions", "text_units", "documents"),
@@ -310,7 +353,8 @@ def run_pipeline(
 def walk_pipeline(run: Run, *, full: bool = False, call_stage: CallStage = run_stage) -> RunSummary:
     """All stages in order and the end of the run. `call_stage` runs a stage in its own way, as a Prefect task say."""
     run.is_full = full
-    walk = Walk(run, None if full else run.published, call_stage)
+    # A recording must hold every question, or it could not be replayed.
+    walk = Walk(run, None if full or run.settings.llm.record else run.published, call_stage)
     try:
         for stage in PIPELINE:
             walk.take(stage)

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from graphrag.errors import GraphragError, SettingsError, shown_path
-from graphrag.settings import FILE_NAME, Settings, render_template
+from graphrag.settings import FILE_NAME, Settings, recording_name, render_template
 
 ALIASES_TEMPLATE = """\
 # Names that always or never mean the same thing. These rules win over everything the pipeline finds.
@@ -94,6 +94,9 @@ def _check_model(settings: Settings, root: Path) -> list[tuple[str, str, str]]:
     except GraphragError as error:
         found.append(("no", "prompts", str(error)))
     llm = settings.llm
+    if recording := recording_name(llm.model):
+        is_there = (root / recording).is_file()
+        return [*found, ("ok" if is_there else "no", "model", llm.model if is_there else f"no recording {recording}")]
     key_name = llm.api_key_env or default_key_name(llm.model)
     if os.environ.get(key_name) or (llm.api_base and not llm.api_key_env):
         found.append(("ok", "model", llm.model))

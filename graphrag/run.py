@@ -26,6 +26,7 @@ from typing import Any
 import polars as pl
 
 from graphrag import __version__, store, tables, vectors
+from graphrag.batches import MapBatches
 from graphrag.changes import count_changes, list_changes
 from graphrag.errors import BudgetSpent, GateHeld, GraphragError, StoreError, shown_path
 from graphrag.gates import check_gates
@@ -61,6 +62,7 @@ class Run:
     code: str  # our own version
     is_full: bool = False  # nothing is taken over from the published run
     files: list[KnownFile] | None = None  # what is in the input folder; None until every file is known
+    map_batches: MapBatches | None = None  # where parses and vectors are made; None: in processes of this machine
     frames: Frames = field(default_factory=lambda: {name: table.empty() for name, table in tables.TABLES.items()})
     failures: Frames = field(default_factory=dict)  # by stage, in order
     stages: list[dict[str, Any]] = field(default_factory=list)  # for the manifest

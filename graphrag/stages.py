@@ -29,9 +29,9 @@ from graphrag.llm.chat import Role, models_of_roles
 from graphrag.run import Frames, Run
 from graphrag.store import RunTables
 
-ASKED_AGAIN = ("timeout", "unavailable", "too_long", "refusal", "empty_reply", "unreadable_reply")
+ASKED_AGAIN = ("timeout", "unavailable", "too_long", "refusal", "empty_reply", "unreadable_reply", "missing_verdict")
 """Failures of a stage that asks a model after which the next run asks again, and they alone."""
-WITHOUT_EFFECT = frozenset({"input.dir", "extraction.processes"})
+WITHOUT_EFFECT = frozenset({"input.dir", "extraction.processes", "disambiguation.aliases"})
 """Settings of a stage's sections that do not change what comes out of it."""
 ROWS_A_HASH = 20_000
 Versions = dict[str, str]  # table -> hash of its rows

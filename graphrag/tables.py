@@ -331,8 +331,9 @@ ALIAS_CANDIDATES = Table(
         Column("entity_id_b", TEXT, "Entity of the second."),
         Column("method", TEXT, "What proposed the pair: token_subset, edit, acronym, homonym, ..."),
         Column("score", FLOAT, "Similarity, 0 to 1."),
-        Column("verdict", TEXT, "never (vetoed) or propose (undecided)."),
+        Column("verdict", TEXT, "never (kept apart) or propose (undecided)."),
         Column("reason", TEXT, "One sentence for people."),
+        Column("decided_by", TEXT, "rule, user or judge; propose by judge: it was asked and was unsure."),
     ),
 )
 RELATIONSHIP_EVENTS = Table(

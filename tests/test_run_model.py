@@ -9,8 +9,18 @@ from typing import Any
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
-from graphrag.errors import BudgetSpent, GateHeld, LlmError, PromptError, Unauthorized, UsageError
+from graphrag.errors import (
+    BudgetSpent,
+    GateHeld,
+    InputError,
+    LlmError,
+    PromptError,
+    ReplyMiss,
+    Unauthorized,
+    UsageError,
+)
 from graphrag.llm import CallLedger
 from graphrag.llm.chat import ChatRequest
 from graphrag.llm.prices import Price
@@ -335,3 +345,27 @@ def test_check_names_the_model_its_prompts_and_its_price(project: Project, monke
     rows = {name: (state, words) for state, name, words in check_project(settings, project.root)}
     assert [rows[name][0] for name in ("prompts", "model", "price")] == ["no", "--", "no"]
     assert "OPENAI_API_KEY" in rows["model"][1] and "{input_text}" in rows["prompts"][1]
+
+
+def test_a_recorded_run_is_replayed_to_the_same_tables_without_a_model(project: Project) -> None:
+    project.index()
+    project.index("llm.record=replies.jsonl", full=True)  # from the memo, and recorded all the same
+    assert project.asked == []
+    recorded = project.tables()
+    lines = (project.root / "replies.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 3
+    replayed = run_pipeline(project.settings("llm.model=replay:replies.jsonl"), project.root)
+    assert replayed.status == "published" and sum(row["calls"] for row in replayed.calls) == 3
+    for name in ("entities", "relationships", "evidence", "entity_mentions", "communities"):
+        assert_frame_equal(project.tables()[name], recorded[name])
+
+
+def test_a_replay_without_the_reply_or_the_file_ends_with_one_line(project: Project) -> None:
+    project.index("llm.record=replies.jsonl")
+    project.write(d="# Iota\n\nIota depends on Kappa. Kappa depends on Iota.\n")
+    with pytest.raises(ReplyMiss, match=r"replies\.jsonl has no reply for extraction: .*Record it again\."):
+        run_pipeline(project.settings("llm.model=replay:replies.jsonl"), project.root)
+    with pytest.raises(InputError, match="Cannot read the recording"):
+        run_pipeline(project.settings("llm.model=replay:none.jsonl"), project.root)
+    with pytest.raises(UsageError, match="asks no model and costs nothing"):
+        plan_run(project.settings("llm.model=replay:replies.jsonl"), project.root, progress=QuietProgress())

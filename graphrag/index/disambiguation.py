@@ -5,7 +5,8 @@ decision (vetoes first; a rule that fits two entities fits none) -> clusters -> 
 Reads entity_mentions, relationship_mentions, documents; writes clusters, aliases, alias_candidates, and entity_id of
 every mention. The same rows in any order give the same tables.
 
-Does not: ask a model or compare vectors. What is undecided stays apart and is a row of alias_candidates.
+Does not: ask a model (index/judgement.py does, and hands in verdicts) or compare vectors. What is undecided stays apart
+and is a row of alias_candidates.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from graphrag.ids import entity_id
 from graphrag.names import abbreviates, display_name, name_key, singular_key
 from graphrag.naming.alias_rules import AliasRules as AliasRules
 from graphrag.naming.alias_rules import parse_alias_rules as parse_alias_rules
+from graphrag.naming.common_words import set_common_words
 from graphrag.naming.decisions import NameDecisions
 from graphrag.naming.declared_aliases import Note, find_phrases, read_notes, read_persons
 from graphrag.naming.entity_types import choose_type
@@ -27,6 +29,7 @@ from graphrag.naming.homonyms import Homonyms, split_homonyms
 from graphrag.naming.nodes import Key, Place
 from graphrag.naming.qualified_names import find_linked_names
 from graphrag.naming.rules import PROPOSALS, RULES
+from graphrag.naming.verdicts import apply_verdicts
 
 CLUSTER_SCHEMA = pl.Schema(
     {"entity_id": pl.String(), "title": pl.String(), "type": pl.String(), "surfaces": pl.List(pl.String())}
@@ -57,12 +60,17 @@ def disambiguate_entities(
     documents: pl.DataFrame,
     *,
     rules: AliasRules | None = None,
+    verdicts: pl.DataFrame | None = None,
 ) -> Disambiguation:
-    """Every mention gets exactly one entity. `rules` are those of aliases.toml and beat everything else."""
+    """Every mention gets exactly one entity. `rules` are those of aliases.toml and beat everything else.
+
+    `verdicts` (naming/verdicts.SCHEMA): what a judge said of proposals that this same call gave without them.
+    """
     rules = rules or AliasRules()
     homonyms = split_homonyms(entity_mentions, relationship_mentions)
     named = _qualify_mentions(entity_mentions, homonyms)
     keys, key_of = _read_keys(named, documents, rules)
+    set_common_words(keys, documents)
     things = _read_things(relationship_mentions)
     persons = read_persons(documents)
     for key in keys:
@@ -80,6 +88,9 @@ def disambiguate_entities(
         decisions.apply_rule(rule, is_exclusive=is_exclusive)
     for rule in PROPOSALS:
         decisions.propose(rule)
+    if verdicts is not None:
+        groups = list(decisions.entity_groups())
+        apply_verdicts(decisions, verdicts, {i: _id_of(decisions, group) for group in groups for i in group})
     entities = _name_entities(decisions, notes, rules)
     return _write_tables(named, key_of, decisions, entities, rules)
 
@@ -167,13 +178,17 @@ def _name_entities(decisions: NameDecisions, notes: list[Note], rules: AliasRule
         for key in mentioned:
             types.update(key.types)
         title = _choose_title(keys, user_titles, note_titles)
-        smallest = min(mentioned, key=lambda key: (key.key, key.qualifier))
         type_name = choose_type(types)
         for key in mentioned:
             if key.key == name_key(title) and key.qualifier in {name for name, _ in types}:
                 title, type_name = f"{title} ({key.qualifier.replace('_', ' ')})", key.qualifier
-        found.append(_Entity(members, entity_id(smallest.key, smallest.qualifier), title, type_name))
+        found.append(_Entity(members, _id_of(decisions, members), title, type_name))
     return _make_titles_unique(found, decisions)
+
+
+def _id_of(decisions: NameDecisions, members: list[int]) -> str:
+    smallest = min((key.key, key.qualifier) for i in members if (key := decisions.keys[i]).is_mentioned)
+    return entity_id(*smallest)
 
 
 def _choose_title(keys: list[Key], user_titles: dict[str, str], note_titles: dict[str, str]) -> str:
@@ -269,6 +284,7 @@ def _candidate_rows(decisions: NameDecisions, entities: list[_Entity]) -> list[d
             "score": refusal.score,
             "verdict": refusal.verdict,
             "reason": refusal.reason,
+            "decided_by": refusal.decided_by,
         }
     return [rows[key] for key in sorted(rows)]
 

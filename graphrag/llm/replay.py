@@ -25,7 +25,6 @@ from graphrag.llm.embeddings import RawVectors
 from graphrag.llm.ledger import CallLedger
 from graphrag.llm.limiter import Limiter
 from graphrag.llm.prices import Price
-from graphrag.llm.recording import Recording
 from graphrag.llm.retries import Retries
 from graphrag.memo import Memo
 
@@ -66,7 +65,6 @@ class ScriptedLlm(Llm):
         memo: Memo | None = None,
         budget: Budget | None = None,
         ledger: CallLedger | None = None,
-        recording: Recording | None = None,
     ) -> None:
         provider = _ScriptedProvider(script, embed)
         self.requests = provider.requests
@@ -78,7 +76,6 @@ class ScriptedLlm(Llm):
             memo=memo,
             budget=budget,
             ledger=ledger,
-            recording=recording,
             attempts=Attempts(
                 Limiter(max_concurrency),
                 Retries(max_retries=max_retries, outage_seconds=0.0, backoff_seconds=0.001),
@@ -109,13 +106,12 @@ class _ScriptedProvider(Provider):
 
 
 class ReplayLlm(Llm):
-    """The replies of a recording. A question that is not in it raises ReplyMiss."""
+    """The replies of a recording, and no memo: nothing else answers in its place. A question that is not in it raises
+    ReplyMiss."""
 
-    def __init__(
-        self, path: Path, *, model: str = "replay", memo: Memo | None = None, ledger: CallLedger | None = None
-    ) -> None:
+    def __init__(self, path: Path, *, ledger: CallLedger | None = None) -> None:
         """Raises InputError if the file is absent or is no recording."""
-        super().__init__(_ReplayProvider(path), models=dict.fromkeys(ROLES, model), memo=memo, ledger=ledger)
+        super().__init__(_ReplayProvider(path), models=dict.fromkeys(ROLES, "replay"), ledger=ledger)
 
 
 class _ReplayProvider(Provider):

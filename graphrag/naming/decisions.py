@@ -1,7 +1,8 @@
 """Decisions on names: what was joined and why, what was kept apart and why (specs: indexing 3).
 
 `NameDecisions` holds one node a key and applies, in this order, the user's rules, declared aliases, phrases, structural
-rules, proposals. Vetoes come before every decision that is not the user's own. Each decision is an Edge or a Refusal.
+rules, proposals, verdicts of a judge (naming/verdicts.py). Vetoes come before every decision that is not the user's
+own. Each decision is an Edge or a Refusal.
 
 Does not: read mentions, choose titles, or call a model.
 """
@@ -9,7 +10,8 @@ Does not: read mentions, choose titles, or call a model.
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import replace
 from itertools import combinations
 
 from graphrag.names import is_abbreviation, name_key, split_honorifics
@@ -22,7 +24,8 @@ from graphrag.naming.qualified_names import LinkedName, describes_type
 from graphrag.naming.rules import Rule
 from graphrag.naming.vetoes import find_title_veto, find_veto
 
-ABBREVIATIONS = ("acronym", "numeronym", "initials", "surname", "given_name")
+ABBREVIATIONS = ("acronym", "numeronym", "initials", "surname", "given_name", "leading_word")
+PARTS_OF_NAMES = ("honorific", "surname", "given_name")
 MAX_PROPOSALS = 50  # kept for one name, the most alike first
 
 
@@ -59,7 +62,7 @@ class NameDecisions:
                 if i != j:
                     reason = f"{rules.path}, line {rule.line}: never"
                     self._never[frozenset((i, j))] = reason
-                    self._refuse(Refusal(i, j, "user", 1.0, "never", reason))
+                    self._refuse(Refusal(i, j, "user", 1.0, "never", reason, "user"))
         for rule in rules.always:
             members = [self._find_or_add(name) for name in rule.all_names]
             for member in members[1:]:
@@ -168,7 +171,7 @@ class NameDecisions:
     def _fitting(self, candidates: list[Candidate], is_exclusive: bool) -> list[Candidate]:
         roots = {self._clusters.find(candidate.long) for candidate in candidates}
         if not is_exclusive or len(roots) == 1:
-            return candidates
+            return [c for c in candidates if self._meet(c)]
         if self._clusters.find(candidates[0].short) in roots:  # decided before: declared, or by a rule of more trust
             return []
         # Several fit: then a document decides that names exactly one of them in full, if no other document disagrees.
@@ -181,6 +184,18 @@ class NameDecisions:
                 votes |= there
                 in_full |= there if any(self._is_in_full(c) for c in named) else set()
         return [c for c in candidates if self._clusters.find(c.long) in votes & in_full] if len(votes) == 1 else []
+
+    def _meet(self, candidate: Candidate) -> bool:
+        """Part and whole of a person's name stand in one document or beside one neighbour, or the whole is declared.
+
+        Tom Jones in one book says nothing of Mr. Jones in another.
+        """
+        is_part = candidate.method in PARTS_OF_NAMES
+        if not is_part or len(split_honorifics(self.nodes[candidate.short].name.words)[0]) > 1:
+            return True
+        short, long = self.keys[candidate.short], self.keys[candidate.long]
+        shared = self._neighbours.get(short.key, set()) & self._neighbours.get(long.key, set())
+        return bool(shared) or ("person", "declared") in long.types or not short.documents.isdisjoint(long.documents)
 
     def _is_in_full(self, candidate: Candidate) -> bool:
         """Mr. Holmes is no full form of Holmes."""
@@ -217,6 +232,36 @@ class NameDecisions:
                 if frozenset((a, b)) not in self._never:
                     reason = "The same name, but types and neighbourhoods differ."
                     self._refuse(Refusal(a, b, "homonym", 1.0, "never", reason))
+
+    # -- judged pairs
+
+    def open_refusals(self, mentioned: Container[int]) -> list[Refusal]:
+        """The proposals that stand, of names that documents mention."""
+        return [r for r in self.refusals() if r.verdict == "propose" and r.a in mentioned and r.b in mentioned]
+
+    def record_judged(self, refusal: Refusal, *, is_different: bool, reason: str) -> None:
+        """A judge keeps a proposal apart, for good (then no union may bring the two together) or for want of proof."""
+        pair = min(refusal.a, refusal.b), max(refusal.a, refusal.b)
+        verdict = "never" if is_different else "propose"
+        self._refusals[pair] = replace(refusal, verdict=verdict, reason=reason, decided_by="judge")
+        if is_different:
+            self._never.setdefault(frozenset(pair), reason)
+
+    def join_judged(self, edge: Edge) -> None:
+        """Join what a judge calls one; vetoes, `never` and the judge's own refusals still win, and are recorded."""
+        is_open = self._clusters.find(edge.a) != self._clusters.find(edge.b)
+        if not self._join(edge) and is_open:
+            pair = min(edge.a, edge.b), max(edge.a, edge.b)
+            refusal = self._refusals[pair]
+            self._refusals[pair] = replace(refusal, reason=f"{refusal.reason}; so it stays, though: {edge.reason}")
+
+    def refuse_conflicting(self) -> None:
+        """Proposals between clusters that a union of a judge has made impossible are vetoed."""
+        for refusal in self.refusals():
+            if refusal.verdict == "propose" and not self._clusters.are_single(refusal.a, refusal.b):
+                conflict = self._clusters.find_conflict(refusal.a, refusal.b, self._cluster_conflict)
+                if conflict:
+                    self._refuse(replace(refusal, verdict="never", reason=conflict, decided_by="rule"))
 
     # -- conflicts and unions
 

@@ -16,10 +16,11 @@ Place = tuple[str, int]  # path of the document, offset: where a name stands fir
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One key of the corpus: its name, and all its surfaces, most frequent first."""
+    """One key of the corpus: its name, and all its surfaces, most frequent first; as Key, its common words."""
 
     name: Name
     surfaces: tuple[str, ...]
+    common_words: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -43,6 +44,7 @@ class Key:
     first: dict[str, Place] = field(default_factory=dict)
     types: Counter[tuple[str, str]] = field(default_factory=Counter)
     documents: set[str] = field(default_factory=set)
+    common_words: frozenset[str] = frozenset()  # of its words, those that texts write in small letters more often
     is_thing: bool = False  # something runs on it, depends on it, ...: whatever the NLP model guesses, no person
 
     @property
@@ -68,7 +70,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Two nodes looked at and not joined. verdict: never (vetoed) or propose (undecided)."""
+    """Two nodes looked at and not joined. verdict: never (kept apart) or propose (undecided)."""
 
     a: int
     b: int
@@ -76,13 +78,16 @@ class Refusal:
     score: float
     verdict: str
     reason: str
+    decided_by: str = "rule"
 
 
 def as_node(key: Key) -> Node:
     """The most frequent surface stands for the node; types say whether it may be a person."""
     surfaces = tuple(sorted(key.surfaces, key=lambda s: (-key.surfaces[s], s)))
     name = parse_name(surfaces[0], person=_person(key))
-    return Node(replace(name, is_one_word=all(is_one_word(surface) for surface in surfaces)), surfaces)
+    return Node(
+        replace(name, is_one_word=all(is_one_word(surface) for surface in surfaces)), surfaces, key.common_words
+    )
 
 
 def _person(key: Key) -> str:

@@ -2,7 +2,7 @@
 
 Each rule takes the names of a corpus, one a key, and yields candidates. `RULES` are structural rules: what they find is
 merged unless a veto stands against it, and, where the rule is exclusive, only if it fits one entity. `PROPOSALS` find
-names that look alike: these are never merged without a judge.
+names that look alike: these are never merged without a judge. Rules for names of persons are in person_rules.py.
 
 Does not: decide. Vetoes are in vetoes.py; who is merged with whom is decided in index/disambiguation.py.
 """
@@ -14,13 +14,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import combinations
 
-import regex
 from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
 from graphrag.names import (
-    GIVEN_NAME_TITLES,
-    HONORIFICS,
+    TITLES,
     acronyms_of,
     base_letters,
     digit_runs,
@@ -29,20 +27,23 @@ from graphrag.names import (
     numeronym_shape,
     roman_value,
     singular_key,
-    split_honorifics,
     split_legal_form,
-    titles_differ,
 )
 from graphrag.naming.nodes import Candidate, Node
-from graphrag.naming.vetoes import EDITS, are_persons, is_initial_of, ordered_person_words
+from graphrag.naming.person_rules import (
+    by_comma_order,
+    by_honorific,
+    by_initials,
+    by_leading_word,
+    by_part_of_name,
+)
+from graphrag.naming.vetoes import EDITS
 
 MAX_WORDS = 8  # longer names are phrases: no subsets of them
 MAX_LETTERS = 64
 MAX_BLOCK = 400  # names that share one block of the edit search; larger blocks say nothing
 SHORTEST_EDIT = 5
 N_SEGMENTS = EDITS + 1
-
-_SMALL_ENDING = regex.compile(r"(?:^|[\p{Pd}_\s])\p{Ll}[\p{Ll}\p{M}'’]*\W*$")  # Edward-street is no person in full
 
 Rule = Callable[[Sequence[Node]], Iterator[Candidate]]
 
@@ -103,57 +104,6 @@ def by_legal_form(nodes: Sequence[Node]) -> Iterator[Candidate]:
                 yield Candidate(i, long, "suffix", 1.0, "The same name but for its legal form.")
 
 
-def by_honorific(nodes: Sequence[Node]) -> Iterator[Candidate]:
-    """Dr. Ana Kovač, Ana Kovač. Where the name is a given name alone, it fits the full names that begin with it too."""
-    position = {node.name.key: i for i, node in enumerate(nodes)}
-    full_forms = _group(
-        (words[0], i)
-        for i, node in enumerate(nodes)
-        if node.name.person in ("yes", "guess") and len(words := ordered_person_words(node.name)) > 1
-    )
-    for i, node in enumerate(nodes):
-        words, title = split_honorifics(node.name.words)
-        bare = position.get(" ".join(words)) if title else None
-        if bare is None or nodes[bare].name.person == "no":
-            continue
-        yield Candidate(bare, i, "honorific", 1.0, "The same person's name but for the title.")
-        if len(words) == 1 and title in GIVEN_NAME_TITLES:
-            reason = "Given name of the person named in full."
-            yield from (Candidate(bare, long, "given_name", 1.0, reason) for long in full_forms.get(words[0], []))
-
-
-def by_comma_order(nodes: Sequence[Node]) -> Iterator[Candidate]:
-    """Kovač, Ana and Ana Kovač, for persons."""
-    position = {node.name.key: i for i, node in enumerate(nodes)}
-    for i, node in enumerate(nodes):
-        ordered = position.get(" ".join(ordered_person_words(node.name)))
-        if ", " in node.name.surface and ordered not in (None, i) and are_persons(node.name, nodes[ordered].name):
-            yield Candidate(i, ordered, "comma_order", 1.0, "The same person's name, surname first.")
-
-
-def by_initials(nodes: Sequence[Node]) -> Iterator[Candidate]:
-    """A. Kovač and Ana Kovač, for persons: equal surnames, given names equal or one the other's initial."""
-    blocks: dict[tuple[str, str], list[tuple[int, tuple[str, ...]]]] = defaultdict(list)
-    for i, node in enumerate(nodes):
-        words = ordered_person_words(node.name) if node.name.person != "no" else ()
-        if len(words) > 1:
-            blocks[words[-1], words[0][0]].append((i, words))
-    for members in blocks.values():
-        shorts = [(i, words) for i, words in members if any(len(word) == 1 for word in words[:-1])]
-        for i, words in shorts:
-            for j, full in members:
-                if i != j and are_persons(nodes[i].name, nodes[j].name) and _initials_fit(words[:-1], full[:-1]):
-                    yield Candidate(i, j, "initials", 1.0, "The same surname; the given name is an initial.")
-
-
-def _initials_fit(short: Sequence[str], full: Sequence[str]) -> bool:
-    return (
-        len(short) <= len(full)
-        and all(a == b or is_initial_of(a, b) for a, b in zip(short, full, strict=False))
-        and any(is_initial_of(a, b) for a, b in zip(short, full, strict=False))
-    )
-
-
 def by_acronym(nodes: Sequence[Node]) -> Iterator[Candidate]:
     """AWS and Amazon Web Services; also a name that holds both: Amazon Web Services (AWS)."""
     full_forms: dict[str, list[int]] = defaultdict(list)
@@ -187,53 +137,6 @@ def by_numeronym(nodes: Sequence[Node]) -> Iterator[Candidate]:
             yield Candidate(i, long, "numeronym", 1.0, "First letter, number of letters, last letters.")
 
 
-def by_surname(nodes: Sequence[Node]) -> Iterator[Candidate]:
-    """Holmes, Mr. Holmes and Sherlock Holmes, for persons."""
-    yield from _part_of_name(nodes, -1, "surname", "Surname of the person named in full.")
-
-
-def by_given_name(nodes: Sequence[Node]) -> Iterator[Candidate]:
-    """Sherlock and Sherlock Holmes, for persons."""
-    yield from _part_of_name(nodes, 0, "given_name", "Given name of the person named in full.")
-
-
-def _part_of_name(nodes: Sequence[Node], part: int, method: str, reason: str) -> Iterator[Candidate]:
-    """Names of one word that are the given part of longer ones. Guesses count only where both names are guessed.
-
-    Where two persons bear the word behind different titles (Mr. Holmes, Mrs. Holmes), the bare word fits both of them
-    too, and a title says nothing of a full name that never stands behind one.
-    """
-    full_forms: dict[str, list[int]] = defaultdict(list)
-    titled: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for i, node in enumerate(nodes):
-        words = ordered_person_words(node.name)
-        if node.name.honorific:
-            titled[words].append(i)
-        if len(words) > 1 and node.name.person != "no" and not _SMALL_ENDING.search(node.name.surface):
-            full_forms[words[part]].append(i)
-    for i, node in enumerate(nodes):
-        words = ordered_person_words(node.name)
-        if len(words) != 1 or words[0] in HONORIFICS or node.name.surface.islower():
-            continue
-        if part == 0 and not set(node.name.honorific.split()) <= GIVEN_NAME_TITLES:
-            continue
-        fitting = full_forms.get(words[0], [])
-        # Names that may be no persons count as others that fit, but alone they are none.
-        known = {nodes[long].name.person for long in fitting}
-        trusted = ("yes", "guess", "maybe") if "yes" in known else ("yes", "guess") if "guess" in known else ()
-        if node.name.person not in trusted:
-            continue
-        if _bear_different_titles(nodes, titled[words]):
-            with_title = [long for long in fitting if titled[ordered_person_words(nodes[long].name)]]
-            fitting = with_title if node.name.honorific else [*fitting, *titled[words]]
-        yield from (Candidate(i, long, method, 1.0, reason) for long in fitting)
-
-
-def _bear_different_titles(nodes: Sequence[Node], titled: Sequence[int]) -> bool:
-    names = (nodes[i].name.honorific for i in titled)
-    return any(titles_differ(a, b) for a, b in combinations(names, 2))
-
-
 def by_roman_numeral(nodes: Sequence[Node]) -> Iterator[Candidate]:
     """Phase II and Phase 2."""
     keys = [" ".join([*w[:1], *(str(roman_value(x) or x) for x in w[1:])]) for w in (n.name.words for n in nodes)]
@@ -254,7 +157,8 @@ def by_token_subset(nodes: Sequence[Node]) -> Iterator[Candidate]:
     """All words of the shorter name stand in the longer, in order: Redis, Redis Sentinel."""
     position: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for i, node in enumerate(nodes):
-        position[node.name.words].append(i)
+        if not TITLES.issuperset(node.name.words):  # "Mr" alone is a part of too many
+            position[node.name.words].append(i)
     for i, node in enumerate(nodes):
         words = node.name.words
         if len(words) > MAX_WORDS:
@@ -329,11 +233,11 @@ RULES: tuple[tuple[Rule, bool], ...] = (
     (by_plural, False),
     (by_legal_form, True),
     (by_comma_order, True),
+    (by_leading_word, False),
     (by_honorific, True),
     (by_initials, True),
     (by_acronym, True),
     (by_numeronym, True),
-    (by_surname, True),
-    (by_given_name, True),
+    (by_part_of_name, True),
 )
 PROPOSALS: tuple[Rule, ...] = (by_spacing, by_roman_numeral, by_token_subset, by_edits)

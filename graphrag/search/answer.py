@@ -1,34 +1,22 @@
 """The answer of every search mode: text, citations that were checked and resolve to a quote, and what it rests on.
 
-A citation in a text reads `[Data: Relationships (1, 2); Sources (3)]`: datasets and human_readable_ids, as in
-microsoft/graphrag. `check_citations` keeps the ids that the context holds and removes and counts the others. Each kept
-one resolves to a document, its path, offsets in the document's text, and the verbatim quote.
+A citation in a text (graphrag/citations.py) that the context does not hold is removed and counted; each kept one
+resolves to a document, its path, offsets in the document's text, and the verbatim quote.
 
 Does not: retrieve anything, or choose what an answer says.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from graphrag.citations import check_citations
 from graphrag.context import Packed
 
 NOTHING = "Nothing in the index answers this question."
 EXTRACTIVE_LABEL = "Extractive answer (no model):"
-
-_CITATION = re.compile(r"\[\s*Data\s*:\s*([^\]]*)\]", re.IGNORECASE)
-_DATASET = re.compile(r"([A-Za-z][A-Za-z ]*?)\s*\(([^()]*)\)")
-DATASETS = {name.casefold(): name for name in ("Entities", "Relationships", "Claims", "Reports", "Sources")}
-KINDS = {
-    "Entities": "entities",
-    "Relationships": "relationships",
-    "Claims": "covariates",
-    "Reports": "community_reports",
-    "Sources": "text_units",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -103,48 +91,6 @@ class Answer:
             "usage": asdict(self.usage),
             **said,
         }
-
-
-@dataclass(frozen=True)
-class CheckedText:
-    """A text whose citations hold known ids only; `cited` are (dataset, id) in order of first use, each once."""
-
-    text: str
-    cited: tuple[tuple[str, int], ...]
-    n_removed: int
-
-
-def cite(**ids: Collection[int]) -> str:
-    """`[Data: Relationships (1, 2); Sources (3)]` from keyword datasets in the order given; empty without ids."""
-    parts = [f"{dataset} ({', '.join(map(str, numbers))})" for dataset, numbers in ids.items() if numbers]
-    return f"[Data: {'; '.join(parts)}]" if parts else ""
-
-
-def check_citations(text: str, known: Mapping[str, Collection[int]]) -> CheckedText:
-    """Rewrite every citation to the ids that `known` (ids by dataset) holds; a citation without any goes away.
-
-    Understood: any case and spacing, ids after commas or semicolons, `+more`. A bracket that is no citation stays.
-    """
-    cited: dict[tuple[str, int], None] = {}
-    n_removed = 0
-
-    def rewrite(match: re.Match[str]) -> str:
-        nonlocal n_removed
-        kept: dict[str, list[int]] = {}
-        for name, listing in _DATASET.findall(match[1]):
-            dataset = DATASETS.get(" ".join(name.split()).casefold())
-            for number in map(int, re.findall(r"\d{1,18}", listing)):
-                if dataset is None or number not in known.get(dataset, ()):
-                    n_removed += 1
-                elif number not in kept.setdefault(dataset, []):
-                    kept[dataset].append(number)
-                    cited[dataset, number] = None
-        return cite(**{dataset: numbers for dataset, numbers in kept.items() if numbers})
-
-    checked = _CITATION.sub(rewrite, text)
-    if n_removed:
-        checked = re.sub(r"[ \t]+(?=[.,;]|$)", "", checked, flags=re.MULTILINE)
-    return CheckedText(checked, tuple(cited), n_removed)
 
 
 def compose_answer(

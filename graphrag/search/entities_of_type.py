@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from graphrag.citations import cite
 from graphrag.context import TokenCounter, pack
 from graphrag.digest import rate_readability, show_quote
-from graphrag.search.answer import EXTRACTIVE_LABEL, Answer, cite, compose_answer
+from graphrag.search.answer import EXTRACTIVE_LABEL, Answer, compose_answer
 from graphrag.search.documents_of_kind import ASKING_STEMS
 from graphrag.search.ranking import Question, stem_term
 from graphrag.search.rows import Fact, load_facts, load_passages

@@ -14,8 +14,9 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
+from graphrag.citations import cite
 from graphrag.digest import is_near_duplicate, rate_readability, show_quote, trim_span
-from graphrag.search.answer import Citation, cite
+from graphrag.search.answer import Citation
 from graphrag.search.cues import (
     answers_outright,
     asked_date,

@@ -18,9 +18,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from graphrag.citations import cite
 from graphrag.context import TokenCounter, pack
 from graphrag.digest import leans_on_others, rate_readability, show_quote, trim_span
-from graphrag.search.answer import EXTRACTIVE_LABEL, Answer, Citation, cite, compose_answer
+from graphrag.search.answer import EXTRACTIVE_LABEL, Answer, Citation, compose_answer
 from graphrag.search.cues import Cue, holds_cue, is_aside, is_denied, points_elsewhere, rate_cue, read_cue
 from graphrag.search.documents_of_kind import (
     find_documents_of_kind,

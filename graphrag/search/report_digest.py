@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from graphrag.citations import KINDS, cite
 from graphrag.digest import (
     Sentence,
     is_near_duplicate,
@@ -18,7 +19,7 @@ from graphrag.digest import (
     select_sentences,
     show_quote,
 )
-from graphrag.search.answer import KINDS, Citation, cite
+from graphrag.search.answer import Citation
 from graphrag.search.cues import is_denied
 from graphrag.search.ranking import Question
 from graphrag.search.rows import Report

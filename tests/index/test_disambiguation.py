@@ -126,6 +126,15 @@ def names(*surfaces: str, rules: str = "", **options: str) -> Disambiguation:
     return run(docs, mentions, rules=rules)
 
 
+def together(*surfaces: str, **options: str) -> Disambiguation:
+    """Disambiguate one document that names each surface once."""
+    doc = document("d", "; ".join(f"{n} {surface}" for n, surface in enumerate(surfaces)))
+    mentions = [mention(doc, f"{n} {surface}", **options) for n, surface in enumerate(surfaces)]  # type: ignore[arg-type]
+    for row, surface in zip(mentions, surfaces, strict=True):
+        row["surface"] = surface
+    return run([doc], mentions)
+
+
 def titles(result: Disambiguation) -> list[str]:
     return result.clusters["title"].to_list()
 
@@ -191,10 +200,17 @@ def test_one_legal_form_in_two_spellings_takes_the_bare_name() -> None:
 
 
 def test_surname_fits_two_persons() -> None:
-    result = names("Holmes", "Sherlock Holmes", "Mycroft Holmes", type="person")
+    result = together("Holmes", "Sherlock Holmes", "Mycroft Holmes", type="person")
     assert result.clusters.height == 3
     assert verdicts(result) == ["propose", "propose"]
-    assert names("Holmes", "Mr. Holmes", "Sherlock Holmes", type="person").clusters.height == 1
+    assert together("Holmes", "Mr. Holmes", "Sherlock Holmes", type="person").clusters.height == 1
+
+
+def test_part_of_a_name_in_another_document_is_a_proposal() -> None:
+    """Tom Jones, a book's hero, is not the Mr. Jones of another book."""
+    result = names("Mr. Jones", "Tom Jones", type="person")
+    assert result.clusters.height == 2
+    assert verdicts(result) == ["propose"]
 
 
 @pytest.mark.parametrize(
@@ -212,12 +228,35 @@ def test_surname_fits_two_persons() -> None:
         ("Cora, Lady Cora, Lady Cora Vane", "Cora+Lady Cora+Lady Cora Vane"),
         ("Mr. Vane, Vane Moor", "Mr. Vane|Vane Moor"),
         ("Cora, Cora-street", "Cora|Cora-street"),
+        # Ranks are titles too; alone they name nobody.
+        ("Colonel, Mrs. Forster, Colonel Forster", "Colonel|Colonel Forster|Mrs. Forster"),
+        ("General Vane, Captain Vane, Mr. Hal Vane, Hal Vane", "Captain Vane|General Vane|Hal Vane+Mr. Hal Vane"),
+        ("Aunt Cora, Uncle Cora, Cora", "Aunt Cora|Cora|Uncle Cora"),
+        ("Admiral Vane, Vane, Hal Vane", "Admiral Vane+Hal Vane+Vane"),
+        ("Duke Ellington, Mercer Ellington", "Duke Ellington|Mercer Ellington"),
+        ("Ana Kovač, Ana, King Kovač", "Ana+Ana Kovač|King Kovač"),
+        ("the Miss Vanes, Vanes, Miss Vane", "Miss Vane|Vanes|the Miss Vanes"),
+        # What a sentence puts before a name is no given name.
+        ("Poor Cora, Even Cora, Cora, Cora Vane", "Cora+Cora Vane+Even Cora+Poor Cora"),
+        # Works, places and bodies have no surname.
+        ("England, History of England", "England|History of England"),
+        ("Vane, Vane Woods Street, Pemberley, Pemberley House", "Pemberley|Pemberley House|Vane|Vane Woods Street"),
+        ("Pride, Pride and Prejudice", "Pride|Pride and Prejudice"),
+        ("Buildings, Argyle Buildings", "Argyle Buildings|Buildings"),
+        ("Arc, Joan, Joan of Arc", "Arc|Joan+Joan of Arc"),
     ],
 )
 def test_titles_of_persons(surfaces: str, groups: str) -> None:
-    mentions = names(*surfaces.split(", "), type="person").entity_mentions
+    mentions = together(*surfaces.split(", "), type="person").entity_mentions
     found = mentions.group_by("entity_id").agg(pl.col("surface").sort())["surface"]
     assert "|".join(sorted("+".join(group) for group in found)) == groups
+
+
+def test_word_that_the_text_writes_small_is_no_part_of_a_name() -> None:
+    doc = document("d", "Pemberley has woods and upper woods on its upper upper side. Pemberley Woods. Upper, Upper Moor.")
+    surfaces = ("Pemberley", "Pemberley Woods", "Upper Moor")
+    found = [mention(doc, s, type="person") for s in surfaces] + [mention(doc, "Upper", type="person")]
+    assert titles(run([doc], found)) == ["Pemberley", "Pemberley Woods", "Upper", "Upper Moor"]
 
 
 def test_document_decides_between_titles_only_by_a_full_name() -> None:

@@ -112,6 +112,7 @@ def make_frames() -> dict[str, pl.DataFrame]:
     suspects = {
         "surface_a": "Billing", "surface_b": ODD, "entity_id_a": ids["Billing"], "entity_id_b": ids[ODD],
         "method": "edit", "score": 0.4, "verdict": "propose", "reason": "They look alike.",
+        "decided_by": "rule",
     }  # fmt: skip
     alias = {
         "surface": "AuthService", "entity_id": ids["Auth Service"], "method": "key", "score": 1.0,
