@@ -263,7 +263,8 @@ def build_run_row(run: Run, status: str, counts: Mapping[str, int] | None = None
         "cost_usd": float(paid["cost_usd"].sum()), "seconds": round((now - run.started_at).total_seconds(), 1),
     }  # fmt: skip
     for name in ("documents", "text_units", "entities", "relationships", "communities"):
-        row[f"n_{name}"] = run.frames[name].height if counts is None else counts[name]
+        made = run.frames.get(name, tables.TABLES[name].empty()).height
+        row[f"n_{name}"] = made if counts is None else counts[name]
     return tables.RUNS.from_rows([row])
 
 
