@@ -229,16 +229,28 @@ def cluster(run: Run) -> Frames:
 
 
 def report(run: Run) -> Frames:
-    knobs, frames = run.settings.reports, run.frames
-    built = reports.build_extractive_reports(
-        frames["communities"],
-        frames["entities"],
-        frames["relationships"],
-        frames["evidence"],
-        frames["text_units"],
+    knobs, frames, model = run.settings.reports, run.frames, run.model
+    read = (
+        frames["communities"], frames["entities"], frames["relationships"], frames["evidence"], frames["text_units"],
         frames["documents"],
-        min_report_size=knobs.min_report_size,
-        max_findings=knobs.max_findings,
+    )  # fmt: skip
+    if model is None:
+        built = reports.build_extractive_reports(
+            *read, min_report_size=knobs.min_report_size, max_findings=knobs.max_findings
+        )
+        return built._asdict()
+    built = model.ask(
+        lambda llm: reports.write_reports(
+            *read,
+            frames["covariates"],
+            llm=llm,
+            prompts=model.report_prompts,
+            context_tokens=knobs.context_tokens,
+            max_length=knobs.max_length,
+            min_report_size=knobs.min_report_size,
+            max_findings=knobs.max_findings,
+            advance=model.advance_of(run.progress),
+        )
     )
     return built._asdict()
 
@@ -320,8 +332,10 @@ PIPELINE: tuple[Stage, ...] = (
         ("communities", "failures"), settings=("communities",),
     ),
     Stage(
-        "reports", report, ("communities", "entities", "relationships", "evidence", "text_units", "documents"),
-        ("community_reports", "failures"), settings=("reports",),
+        "reports", report,
+        ("communities", "entities", "relationships", "evidence", "text_units", "documents", "covariates"),
+        ("community_reports", "failures"), per="communities",
+        settings=("reports",), roles=("report",), prompts=("community_report", "repair_reply"),
     ),
     Stage(
         "embeddings", embed, ("entities", "relationships", "text_units", "community_reports"),

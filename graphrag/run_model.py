@@ -20,6 +20,7 @@ from graphrag.errors import LlmError
 from graphrag.index.claims import ClaimPrompts
 from graphrag.index.extraction import ExtractionPrompts
 from graphrag.index.judgement import JudgePrompts
+from graphrag.index.report_calls import ReportPrompts
 from graphrag.llm import CallLedger, Llm, Recording, ReplayLlm, open_llm
 from graphrag.llm.litellm_door import EMBEDDED
 from graphrag.memo import Memo
@@ -104,6 +105,10 @@ class RunModel:
         return JudgePrompts(*(self.prompts[n] for n in ("judge_same_entity", "repair_reply")))
 
     @property
+    def report_prompts(self) -> ReportPrompts:
+        return ReportPrompts(*(self.prompts[n] for n in ("community_report", "repair_reply")))
+
+    @property
     def warnings(self) -> list[str]:
         """Lines about the prompts for people."""
         return [line for prompt in self.prompts.values() for line in prompt.warnings]
@@ -118,7 +123,7 @@ class RunModel:
 
 def load_run_prompts(settings: Settings, root: Path) -> dict[str, Prompt]:
     """The prompts of a run by name. Raises PromptError for one that cannot work."""
-    names = ["extract_graph", "continue_extraction", "repair_reply", "summarize_descriptions"]
+    names = ["extract_graph", "continue_extraction", "repair_reply", "summarize_descriptions", "community_report"]
     names += ["extract_claims"] if settings.claims.enabled else []
     names += ["judge_same_entity"] if settings.disambiguation.judge else []
     return {name: load_prompt(name, root) for name in names}

@@ -67,7 +67,7 @@ class Llm(Section):
     )
     extract_model: str = Field("", description="another model for extraction and claims; empty: llm.model")
     summarize_model: str = Field("", description="another model for descriptions; empty: llm.model")
-    report_model: str = Field("", description="not used yet: reports need no model in this version")
+    report_model: str = Field("", description="another model for community reports; empty: llm.model")
     judge_model: str = Field("", description="another model to judge whether two names are one; empty: llm.model")
     search_model: str = Field("", description="not used yet: answers need no model in this version")
     api_base: str = Field(
@@ -165,8 +165,12 @@ class Communities(Section):
 
 
 class Reports(Section):
-    min_report_size: int = Field(3, ge=1, description="smaller communities get a one-line template report")
+    min_report_size: int = Field(3, ge=1, description="smaller communities get a one-line template report, no call")
     max_findings: int = Field(5, ge=1, le=50, description="findings in a report")
+    context_tokens: int = Field(
+        8000, ge=1000, description="tokens of a question to the model; reports of parts stand in where more is needed"
+    )
+    max_length: int = Field(600, ge=50, le=10_000, description="words of a report that a model writes")
 
 
 class Embeddings(Section):

@@ -222,6 +222,7 @@ COMMUNITY_REPORTS = Table(
         Column("size", INT, "Number of entities of the community."),
         Column("method", TEXT, "llm, extractive or template."),
         Column("citations", TEXT, "JSON list: ref, kind, id, document_id, start, end, quote of each cited row."),
+        Column("left_out", TEXT, "JSON: how many rows did not fit the model's prompt, by table; {} if all did."),
     ),
     n_reference=15,
 )

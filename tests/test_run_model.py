@@ -58,7 +58,8 @@ class Project:
             (self.root / "data" / "input" / f"{name}.md").write_text(text, encoding="utf-8")
 
     def settings(self, *overrides: str) -> Settings:
-        fixed = ["llm.model=scripted", "embeddings.model=none"]
+        # no report is asked for here: test_run_reports.py counts those
+        fixed = ["llm.model=scripted", "embeddings.model=none", "reports.min_report_size=100"]
         return load_settings(self.root, overrides=[*fixed, *overrides], environ={})[0]
 
     def index(self, *overrides: str, max_tokens: int | None = None, full: bool = False) -> RunSummary:

@@ -22,7 +22,7 @@ from graphrag.sentences import sentence_spans
 
 Span = tuple[int, int]
 _FULL_STOP = re.compile(r"\.(?=\s)")  # a model writes Mr Bennet where the text has Mr. Bennet
-HEADER_MARK = "Header of the table that goes on:"
+HEADER_MARK = "(A table goes on here. Its header, to read the rows by:)"
 LONGEST_RUN = 3  # sentences that one quote may hold, where a part of them holds both names
 _SAME = {
     **dict.fromkeys(map(ord, "-_‐‑‒–—―"), " "),

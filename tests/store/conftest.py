@@ -108,6 +108,7 @@ def make_frames() -> dict[str, pl.DataFrame]:
         "full_content": "# Auth and Redis",
         "rank": 5.0, "rating_explanation": "", "findings": [{"summary": "s", "explanation": "e"}],
         "full_content_json": "{}", "period": "", "size": 4, "method": "extractive", "citations": "[]",
+        "left_out": "{}",
     }  # fmt: skip
     suspects = {
         "surface_a": "Billing", "surface_b": ODD, "entity_id_a": ids["Billing"], "entity_id_b": ids[ODD],
