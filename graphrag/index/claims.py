@@ -141,9 +141,7 @@ def parse_claims(replies: Sequence[PassageReply]) -> tuple[list[FoundClaim], lis
             failures.append({"reason": reply.problem, "detail": reply.detail, "raw_reply": None})
             continue
         for turn, is_cut in zip(reply.turns, reply.are_cut, strict=True):
-            read = parse_claims_reply(
-                turn, text=reply.passage.text, n_sentences=len(reply.passage.sentences), is_cut=is_cut
-            )
+            read = parse_claims_reply(turn, n_sentences=len(reply.passage.sentences), is_cut=is_cut)
             found |= dict.fromkeys(FoundClaim(claim, _quote(claim, reply.passage)) for claim in read.claims)
             failures += _line_failures(read, turn, is_last=turn is reply.turns[-1])
         if reply.problem not in ("", "unreadable_reply"):

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from graphrag.index.table_headers import header_at_end
 from graphrag.prompts import number_sentences
+from graphrag.replies.fields import joins
 from graphrag.sentences import sentence_spans
 
 Span = tuple[int, int]
@@ -168,13 +169,4 @@ def _is_whole(text: str, start: int, end: int) -> bool:
     behind = text[end : end + 1]
     if behind and unicodedata.combining(behind):
         return False
-    return not (_joins(text[start - 1 : start], text[start]) or _joins(text[end - 1], behind))
-
-
-def _joins(left: str, right: str) -> bool:
-    return bool(left and right) and left.isalnum() and right.isalnum() and _is_spaced(left) and _is_spaced(right)
-
-
-def _is_spaced(char: str) -> bool:
-    code = ord(char)
-    return code < 0x0E00 or 0x10A0 <= code < 0x1780 or 0x1E00 <= code < 0x2000
+    return not (joins(text[start - 1 : start], text[start]) or joins(text[end - 1], behind))

@@ -161,8 +161,8 @@ def plan_reports(
         read_row_corpus(entities, relationships, evidence, documents, covariates, count=count),
         prompts, context_tokens=context_tokens, max_length=max_length, max_findings=max_findings, count=count,
     )  # fmt: skip
-    rows = communities.rows_by_key("community", named=True, unique=True)
-    written = community_reports.rows_by_key("community", named=True, unique=True)
-    for _, row in sorted(rows.items()):
+    rows = {row["community"]: row for row in communities.sort("community").to_dicts()}
+    written = {row["community"]: row for row in community_reports.to_dicts()}
+    for row in rows.values():
         if not _is_template(row, min_report_size):
             yield questions.render(row, [(rows[child], written[child]) for child in row["children"]]).request

@@ -6,6 +6,7 @@ verb=$1 work=$2; shift 2
 export GRAPHRAG_LLM__MODEL=openai/gpt-4o-mini GRAPHRAG_LLM__API_BASE=$OPENAI_BASE_URL
 export GRAPHRAG_LLM__MAX_CONCURRENCY=${BENCH_CONCURRENCY:-25}
 export GRAPHRAG_EMBEDDINGS__MODEL=openai/text-embedding-3-small GRAPHRAG_EMBEDDINGS__API_BASE=$OPENAI_BASE_URL
+export GRAPHRAG_DISAMBIGUATION__JUDGE=false   # the fake server has no verdicts, and the others ask for none
 case $verb in
 prepare)   # folder of documents
     python -m graphrag.cli init "$work"
