@@ -32,6 +32,7 @@ from graphrag.index import (
     summaries,
     text_units,
 )
+from graphrag.naming import entity_types
 from graphrag.progress import Progress, QuietProgress
 from graphrag.run import Frames, Run, RunSummary, find_unchanged, finish_run, finish_unchanged, hash_input, open_run
 from graphrag.run_model import OpenLlm, RunModel
@@ -119,8 +120,13 @@ def extract_with_model(run: Run, model: RunModel) -> Frames:
 
 def disambiguate(run: Run) -> Frames:
     frames = run.frames
+    mentions = entity_types.normalise_types(
+        frames["entity_mentions"],
+        type_names=run.settings.disambiguation.type_names,
+        known_types=run.settings.extraction.entity_types,
+    )
     found = disambiguation.disambiguate_entities(
-        frames["entity_mentions"], frames["relationship_mentions"], frames["documents"], rules=run.rules
+        mentions, frames["relationship_mentions"], frames["documents"], rules=run.rules
     )
     return found._asdict()
 
