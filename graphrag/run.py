@@ -26,7 +26,7 @@ from graphrag import __version__, store, tables, vectors
 from graphrag.batches import MapBatches
 from graphrag.errors import BudgetSpent, GateHeld, GraphragError, StoreError, shown_path
 from graphrag.ids import content_sha256
-from graphrag.index import extraction, judgement, nlp_extraction
+from graphrag.index import extraction, judgement, nlp_extraction, report_calls
 from graphrag.llm.litellm_door import EMBEDDED
 from graphrag.memo import Memo
 from graphrag.naming.alias_rules import AliasRules, parse_alias_rules
@@ -177,7 +177,8 @@ def find_unchanged(run: Run) -> dict[str, Any] | None:
     manifest = store.read_manifest(run.output_dir)
     if not manifest or manifest.get("input_sha256") != run.input_sha256:
         return None
-    return None if manifest.get("n_failed_text_units") or manifest.get("n_failed_judgements") else manifest
+    left = ("n_failed_text_units", "n_failed_judgements", "n_failed_reports")
+    return None if any(manifest.get(name) for name in left) else manifest
 
 
 def finish_unchanged(run: Run, manifest: dict[str, Any]) -> RunSummary:
@@ -207,7 +208,8 @@ def finish_run(run: Run) -> RunSummary:
         "settings": run.settings.model_dump(), "notices": run.notices,
         "embedding_fingerprint": vectors.fingerprint_model(run.embedding_model),
         "n_failed_text_units": count_failed_text_units(run.frames["failures"]),
-        "n_failed_judgements": run.frames["failures"].filter(pl.col("stage") == judgement.STAGE).height, **counted,
+        "n_failed_judgements": run.frames["failures"].filter(pl.col("stage") == judgement.STAGE).height,
+        "n_failed_reports": count_failed_reports(run.frames["failures"]), **counted,
     }  # fmt: skip
     folder = store.write_run(run.output_dir, run.run_id, run.frames, manifest=manifest)
     if not held_because:
@@ -269,6 +271,12 @@ def _reasons(failures: pl.DataFrame) -> str:
 def count_failed_text_units(failures: pl.DataFrame) -> int:
     """Text units of which a model said nothing that could be used: the next run asks them again."""
     return failures.filter(_is_failed_unit())["item_id"].n_unique()
+
+
+def count_failed_reports(failures: pl.DataFrame) -> int:
+    """Communities whose report the model did not give: the next run asks again."""
+    is_failed = (pl.col("stage") == report_calls.STAGE) & ~pl.col("reason").is_in(report_calls.KEPT_REASONS)
+    return failures.filter(is_failed)["item_id"].n_unique()
 
 
 def _is_failed_unit() -> pl.Expr:
