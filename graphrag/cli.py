@@ -16,7 +16,7 @@ from typing import Annotated
 
 import typer
 
-from graphrag import __version__
+from graphrag import __version__, cli_aliases
 from graphrag.cli_options import Json, Root, Set, open_project
 from graphrag.errors import GraphragError, UsageError, did_you_mean
 
@@ -31,6 +31,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+
+app.add_typer(cli_aliases.app, name="aliases")
 
 
 @app.callback()

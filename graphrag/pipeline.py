@@ -30,6 +30,7 @@ from graphrag.index import (
     text_units,
 )
 from graphrag.input_files import hash_input, keep_files, recall_files
+from graphrag.naming import entity_types
 from graphrag.progress import Progress, QuietProgress
 from graphrag.run import Frames, Run, RunSummary, finish_run, finish_unchanged, open_run
 from graphrag.run_model import OpenLlm, RunModel
@@ -115,8 +116,13 @@ def extract_with_model(run: Run, model: RunModel) -> Frames:
 
 def disambiguate(run: Run) -> Frames:
     frames = run.frames
+    mentions = entity_types.normalise_types(
+        frames["entity_mentions"],
+        type_names=run.settings.disambiguation.type_names,
+        known_types=run.settings.extraction.entity_types,
+    )
     found = disambiguation.disambiguate_entities(
-        frames["entity_mentions"], frames["relationship_mentions"], frames["documents"], rules=run.rules
+        mentions, frames["relationship_mentions"], frames["documents"], rules=run.rules
     )
     return found._asdict()
 
@@ -303,7 +309,7 @@ PIPELINE: tuple[Stage, ...] = (
     Stage(
         "disambiguation", disambiguate, ("entity_mentions", "relationship_mentions", "documents"),
         ("clusters", "entity_mentions", "aliases", "alias_candidates", "failures"),
-        settings=("disambiguation",), looks_at=look_at_rules,
+        settings=("disambiguation", "extraction.entity_types"), looks_at=look_at_rules,
     ),
     Stage(
         "judgement", judge,

@@ -161,3 +161,8 @@ def _cell(value: object) -> str:
 def render_frame_json(frame: pl.DataFrame) -> str:
     """One JSON array of objects."""
     return orjson.dumps(frame.to_dicts(), default=str).decode()
+
+
+def render_json(value: object) -> str:
+    """Anything of dicts, lists, numbers and text as one line."""
+    return orjson.dumps(value, default=str).decode()

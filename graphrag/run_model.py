@@ -9,7 +9,6 @@ Does not: ask anything itself (the stages do), or decide what a run publishes (p
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -79,10 +78,7 @@ class RunModel:
 
     def ask(self, work: Callable[[Llm], Coroutine[Any, Any, Result]]) -> Result:
         """All that a stage asks, in one event loop."""
-        with warnings.catch_warnings():
-            # Ctrl-C ends calls inside litellm before they have begun: no news for the user.
-            warnings.filterwarnings("ignore", r"coroutine .* was never awaited", RuntimeWarning)
-            return self.llm.run(work(self.llm))
+        return self.llm.run(work(self.llm))
 
     def advance_of(self, progress: Progress) -> Callable[[int], None]:
         """For a stage that asks: `progress` told with what the run has cost so far, where prices are known."""

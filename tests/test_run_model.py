@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from graphrag.errors import (
     Unauthorized,
     UsageError,
 )
-from graphrag.llm import CallLedger
+from graphrag.llm import CallLedger, chat_many
 from graphrag.llm.chat import ChatRequest
 from graphrag.llm.prices import Price
 from graphrag.llm.replay import ScriptedFault, ScriptedLlm
@@ -31,6 +32,7 @@ from graphrag.planning import plan_run
 from graphrag.progress import QuietProgress
 from graphrag.project import create_project
 from graphrag.run import RunSummary
+from graphrag.run_model import RunModel
 from graphrag.settings import Settings, load_settings
 from graphrag.store import check_integrity, read_manifest
 from graphrag.store.runs import read_runs
@@ -370,3 +372,18 @@ def test_a_replay_without_the_reply_or_the_file_ends_with_one_line(project: Proj
         run_pipeline(project.settings("llm.model=replay:none.jsonl"), project.root)
     with pytest.raises(UsageError, match="asks no model and costs nothing"):
         plan_run(project.settings("llm.model=replay:replies.jsonl"), project.root, progress=QuietProgress())
+
+
+def test_what_a_library_silences_when_it_is_opened_stays_silent(project: Project, tmp_path: Path) -> None:
+    """litellm filters warnings of its own when it is imported; a later stage must not hear of them."""
+
+    def open_model(settings: Settings, *, memo: Memo, ledger: CallLedger, max_tokens: int | None = None) -> ScriptedLlm:
+        warnings.filterwarnings("ignore", "a field is odd")
+        return ScriptedLlm(answer_depends, memo=memo, ledger=ledger)
+
+    with Memo(tmp_path / "memo") as memo, warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        model = RunModel(project.settings(), project.root, run_id="r", memo=memo, open_model=open_model)
+        model.ask(lambda llm: chat_many(llm, []))
+        warnings.warn("a field is odd", stacklevel=1)
+    assert heard == []

@@ -46,6 +46,9 @@ TOKENS_PER_WORD = 3  # above what any language needs; bounds the reply
 TOKENS_OF_JSON = 600  # keys, brackets and citations of a reply
 FENCE_TOKENS = 24  # by which the two marks around the data, being hashes, may differ in tokens
 LEAST_ROOM = 50  # tokens for rows behind the prompt's own
+CUT, UNKNOWN_CITATION = "truncated", "unknown_citation"
+KEPT_REASONS = (CUT, UNKNOWN_CITATION)
+"""Reasons of failures where the model's report stands all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +176,11 @@ def read_report(
     failures = []
     if reply.status == "truncated":
         detail = f"{reply.detail or 'the reply was cut'}; what could be read of it is kept"
-        failures.append(failure_row(STAGE, str(community), "truncated", detail, raw_reply=reply.text))
+        failures.append(failure_row(STAGE, str(community), CUT, detail, raw_reply=reply.text))
     report, n_removed = _check_report(parsed, context, max_findings, numbers, corpus)
     if n_removed:
         detail = f"{n_removed} cited {'row is' if n_removed == 1 else 'rows are'} not in the prompt; removed"
-        failures.append(failure_row(STAGE, str(community), "unknown_citation", detail))
+        failures.append(failure_row(STAGE, str(community), UNKNOWN_CITATION, detail))
     return report, failures
 
 

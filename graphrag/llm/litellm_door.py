@@ -108,7 +108,7 @@ class LiteLlm(Llm):
             warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
             # A run that ends early cancels calls, one perhaps between litellm's thread that makes its coroutine and
             # the await of it. What is left of them is dropped here, where nobody is told of it.
-            warnings.filterwarnings("ignore", "coroutine .*acompletion.* was never awaited", RuntimeWarning)
+            warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
             try:
                 return super().run(work)
             except BaseException:
