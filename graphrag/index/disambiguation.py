@@ -18,17 +18,19 @@ import polars as pl
 
 from graphrag import tables
 from graphrag.ids import entity_id
-from graphrag.names import abbreviates, display_name, name_key, singular_key
+from graphrag.names import name_key
 from graphrag.naming.alias_rules import AliasRules as AliasRules
 from graphrag.naming.alias_rules import parse_alias_rules as parse_alias_rules
+from graphrag.naming.candidates import EmbedNames, find_look_alikes, rank_candidates
 from graphrag.naming.common_words import set_common_words
-from graphrag.naming.decisions import NameDecisions
+from graphrag.naming.decisions import MAX_PROPOSALS, NameDecisions
 from graphrag.naming.declared_aliases import Note, find_phrases, read_notes, read_persons
 from graphrag.naming.entity_types import choose_type
 from graphrag.naming.homonyms import Homonyms, split_homonyms
-from graphrag.naming.nodes import Key, Place
+from graphrag.naming.nodes import Key
 from graphrag.naming.qualified_names import find_linked_names
-from graphrag.naming.rules import PROPOSALS, RULES
+from graphrag.naming.rules import RULES
+from graphrag.naming.titles import choose_title
 from graphrag.naming.verdicts import apply_verdicts
 
 CLUSTER_SCHEMA = pl.Schema(
@@ -61,6 +63,8 @@ def disambiguate_entities(
     *,
     rules: AliasRules | None = None,
     verdicts: pl.DataFrame | None = None,
+    embed_names: EmbedNames | None = None,
+    max_name_vectors: int = 0,
 ) -> Disambiguation:
     """Every mention gets exactly one entity. `rules` are those of aliases.toml and beat everything else.
 
@@ -86,13 +90,18 @@ def disambiguate_entities(
     decisions.apply_phrases(find_phrases(entity_mentions, documents, is_known=decisions.knows))
     for rule, is_exclusive in RULES:
         decisions.apply_rule(rule, is_exclusive=is_exclusive)
-    for rule in PROPOSALS:
-        decisions.propose(rule)
+    look_alikes = find_look_alikes(
+        decisions.nodes, decisions.keys, relationship_mentions, embed_names=embed_names, max_vectors=max_name_vectors
+    )
+    n_left_out = decisions.propose(rank_candidates([*decisions.undecided, *look_alikes.candidates]))
+    cuts = [*look_alikes.cuts]
+    if n_left_out:
+        cuts.append(("proposals", f"{n_left_out} less probable pairs of entities with {MAX_PROPOSALS} proposals."))
     if verdicts is not None:
         groups = list(decisions.entity_groups())
         apply_verdicts(decisions, verdicts, {i: _id_of(decisions, group) for group in groups for i in group})
     entities = _name_entities(decisions, notes, rules)
-    return _write_tables(named, key_of, decisions, entities, rules)
+    return _write_tables(named, key_of, decisions, entities, rules, cuts)
 
 
 class _Entity(NamedTuple):
@@ -177,7 +186,7 @@ def _name_entities(decisions: NameDecisions, notes: list[Note], rules: AliasRule
         types: Counter[tuple[str, str]] = Counter()
         for key in mentioned:
             types.update(key.types)
-        title = _choose_title(keys, user_titles, note_titles)
+        title = choose_title(keys, user_titles, note_titles)
         type_name = choose_type(types)
         for key in mentioned:
             if key.key == name_key(title) and key.qualifier in {name for name, _ in types}:
@@ -189,43 +198,6 @@ def _name_entities(decisions: NameDecisions, notes: list[Note], rules: AliasRule
 def _id_of(decisions: NameDecisions, members: list[int]) -> str:
     smallest = min((key.key, key.qualifier) for i in members if (key := decisions.keys[i]).is_mentioned)
     return entity_id(*smallest)
-
-
-def _choose_title(keys: list[Key], user_titles: dict[str, str], note_titles: dict[str, str]) -> str:
-    """Declared, else the most frequent full form, in the singular; ties by capitals, then by first place."""
-    for key in keys:
-        if key.key in user_titles and not key.qualifier:
-            return user_titles[key.key]
-    counts: Counter[str] = Counter()
-    first: dict[str, Place] = {}
-    for key in keys:
-        for surface, n in key.surfaces.items():
-            if surface in key.first:
-                shown = display_name(surface)
-                counts[shown] += n
-                first[shown] = min(first.get(shown, key.first[surface]), key.first[surface])
-    name_keys = {shown: name_key(shown) for shown in counts}
-    others = [*name_keys.values()] if len(counts) > 1 else []
-    full = [
-        shown
-        for shown, key in name_keys.items()
-        if not any(abbreviates(shown, other) or singular_key(shown) == other != key for other in others)
-    ]
-
-    def order(shown: str) -> tuple[object, ...]:
-        return -counts[shown], -sum(c.isupper() for c in shown), first[shown], shown
-
-    best = min(full or counts, key=order)
-    # Code and commands write aws and redis; a text that also writes AWS and Redis says how the name is spelt.
-    cased = [shown for shown in counts if shown.casefold() == best and shown != best]
-    if best.isalnum() and best.islower() and cased:
-        best = min(cased, key=order)
-    for node in sorted(keys, key=lambda node: -node.surfaces.total()):
-        declared = note_titles.get(node.key, "") if not node.qualifier else ""
-        # A heading in capitals says nothing about casing where the text writes the name otherwise.
-        if declared and not (declared.isupper() and name_key(declared) == name_keys[best] and not best.isupper()):
-            return declared
-    return best
 
 
 def _make_titles_unique(entities: list[_Entity], decisions: NameDecisions) -> list[_Entity]:
@@ -300,6 +272,7 @@ def _write_tables(
     decisions: NameDecisions,
     entities: list[_Entity],
     rules: AliasRules,
+    cuts: list[tuple[str, str]],
 ) -> Disambiguation:
     entity_of = {i: entity.id for entity in entities for i in entity.members}
     clusters: list[dict[str, object]] = []
@@ -323,6 +296,7 @@ def _write_tables(
         )
         for name, line in decisions.unknown_names
     ]
+    failures += [tables.failure_row("disambiguation", source, "candidates_cut", detail) for source, detail in cuts]
     return Disambiguation(
         clusters=pl.DataFrame(clusters, schema=CLUSTER_SCHEMA, orient="row"),
         entity_mentions=tables.ENTITY_MENTIONS.conform(mentions),

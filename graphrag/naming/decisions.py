@@ -10,7 +10,7 @@ Does not: read mentions, choose titles, or call a model.
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations
 
@@ -24,9 +24,11 @@ from graphrag.naming.qualified_names import LinkedName, describes_type
 from graphrag.naming.rules import Rule
 from graphrag.naming.vetoes import find_title_veto, find_veto
 
-ABBREVIATIONS = ("acronym", "numeronym", "initials", "surname", "given_name", "leading_word")
-PARTS_OF_NAMES = ("honorific", "surname", "given_name")
-MAX_PROPOSALS = 50  # kept for one name, the most alike first
+ABBREVIATIONS = ("acronym", "numeronym", "initials", "surname", "given_name", "leading_word", "shorter_name")
+PARTS_OF_NAMES = ("honorific", "surname", "given_name", "shorter_name")
+MAX_PROPOSALS = 12  # kept for one entity, the most probable first
+# Sources that say nothing of two names that a veto keeps apart: Python 2 and Python 3 mean alike.
+UNSAID_VETOES = ("vector", "neighbours", "word_family", "letters_in_order")
 
 
 class NameDecisions:
@@ -35,6 +37,7 @@ class NameDecisions:
     def __init__(self, keys: list[Key], neighbours: Mapping[str, set[str]]) -> None:
         self.keys = list(keys)
         self.unknown_names: list[tuple[str, int]] = []
+        self.undecided: list[Candidate] = []  # of rules and documents, for `propose`
         self._neighbours = neighbours
         self._edges_of: dict[int, list[Edge]] = defaultdict(list)
         self._refusals: dict[tuple[int, int], Refusal] = {}
@@ -105,7 +108,7 @@ class NameDecisions:
             if phrase.is_sure and not self._guessed_types_differ(a, b):
                 self._join(Edge(b, a, "appositive", 1.0, reason, "rule"))
             else:
-                self._propose(Candidate(b, a, "appositive", 0.9, reason))
+                self.undecided.append(Candidate(b, a, "appositive", 0.5, reason))
 
     def apply_qualified_names(self, linked: list[LinkedName]) -> None:
         """Mercury (the broker) is the note that a link of this label leads to, or the one namesake of this type."""
@@ -126,7 +129,7 @@ class NameDecisions:
                 if is_clear:
                     self._join(Edge(a, candidate.long, candidate.method, 1.0, candidate.reason, "rule"))
                 else:
-                    self._propose(candidate, note="Fits several entities.")
+                    self._leave_open(candidate, n_fitting=len(found))
 
     def _guessed_types_differ(self, a: int, b: int) -> bool:
         families = [type_family(choose_type(self.keys[i].types)) for i in (a, b)]
@@ -153,7 +156,7 @@ class NameDecisions:
                     undecided.append(short)
         for short in undecided:
             for candidate in by_short[short]:
-                self._propose(candidate, note="Fits several entities.")
+                self._leave_open(candidate, n_fitting=len(by_short[short]))
 
     def _is_usable(self, candidate: Candidate) -> bool:
         """Record a direct veto at once: a candidate that is vetoed does not count as one that fits."""
@@ -161,7 +164,7 @@ class NameDecisions:
         if a == b or self._clusters.find(a) == self._clusters.find(b):
             return a != b
         if self.keys[a].key in self._split or self.keys[b].key in self._split:  # which of the namesakes?
-            self._propose(candidate)
+            self._leave_open(candidate, n_fitting=2)
             return False
         veto = self._conflict(a, b)
         if veto:
@@ -190,8 +193,8 @@ class NameDecisions:
 
         Tom Jones in one book says nothing of Mr. Jones in another.
         """
-        is_part = candidate.method in PARTS_OF_NAMES
-        if not is_part or len(split_honorifics(self.nodes[candidate.short].name.words)[0]) > 1:
+        is_in_full = len(split_honorifics(self.nodes[candidate.short].name.words)[0]) > 1
+        if candidate.method not in PARTS_OF_NAMES or (is_in_full and candidate.method == "honorific"):
             return True
         short, long = self.keys[candidate.short], self.keys[candidate.long]
         shared = self._neighbours.get(short.key, set()) & self._neighbours.get(long.key, set())
@@ -202,24 +205,43 @@ class NameDecisions:
         short, long = (self.nodes[i].name for i in (candidate.short, candidate.long))
         return not long.honorific or split_honorifics(long.words)[0] != short.words or len(short.words) > 1
 
-    def propose(self, rule: Rule) -> None:
-        """Record what the rule finds as proposals, up to MAX_PROPOSALS a name, or as vetoed."""
-        counts: Counter[int] = Counter()
-        found = sorted(set(rule(self.nodes)), key=lambda c: (-c.score, c))
-        for candidate in found:
-            if counts[candidate.short] < MAX_PROPOSALS:
-                counts[candidate.short] += self._propose(candidate)
+    def _leave_open(self, candidate: Candidate, *, n_fitting: int) -> None:
+        """A rule's candidate that fits several entities, each of them with equal right."""
+        reason = f"{candidate.reason} Fits several entities." if n_fitting > 1 else candidate.reason
+        score = round(candidate.score / max(n_fitting, 1) ** 0.5, 3)
+        self.undecided.append(replace(candidate, score=score, reason=reason))
 
-    def _propose(self, candidate: Candidate, *, note: str = "") -> bool:
-        a, b = candidate.short, candidate.long
-        if self._clusters.find(a) == self._clusters.find(b):
-            return False
-        veto = self._conflict(a, b)
-        if not veto and not self._clusters.are_single(a, b):
-            veto = self._clusters.find_conflict(a, b, self._cluster_conflict)
-        reason = veto or " ".join(filter(None, (candidate.reason, note)))
-        self._refuse(Refusal(a, b, candidate.method, candidate.score, "never" if veto else "propose", reason))
-        return True
+    def propose(self, ranked: Iterable[Candidate]) -> int:
+        """Record candidates, best first, as proposals, up to MAX_PROPOSALS an entity, or as vetoed.
+
+        Returns how many were left out for want of room.
+        """
+        counts: Counter[int] = Counter()
+        open_pairs: set[tuple[int, int]] = set()
+        n_left_out = 0
+        for candidate in ranked:
+            a, b = sorted((self._clusters.find(candidate.short), self._clusters.find(candidate.long)))
+            if a == b or (a, b) in open_pairs:
+                continue
+            veto = self._conflict(candidate.short, candidate.long)
+            if not veto and not self._clusters.are_single(a, b):
+                veto = self._clusters.find_conflict(a, b, self._cluster_conflict)
+            if veto and candidate.method in UNSAID_VETOES:
+                continue
+            if not veto and max(counts[a], counts[b]) >= MAX_PROPOSALS:
+                n_left_out += 1
+                continue
+            open_pairs.add((a, b))
+            if not veto:
+                counts[a] += 1
+                counts[b] += 1
+            self._refuse(
+                Refusal(
+                    candidate.short, candidate.long, candidate.method, candidate.score,
+                    "never" if veto else "propose", veto or candidate.reason,
+                )
+            )  # fmt: skip
+        return n_left_out
 
     def record_homonyms(self) -> None:
         """Equal keys that types and neighbourhoods keep apart are decisions too."""

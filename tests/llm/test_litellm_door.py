@@ -277,7 +277,8 @@ def test_the_key_of_a_named_variable_is_sent_and_stands_nowhere(
         return Reply(status=500, message=f"bad key {KEY}") if question == "bad" else Reply("good")
 
     with serve(echoes_key) as server, Memo(tmp_path / "memo") as memo:
-        llm = open_door(server, api_key_env="MY_MODEL_KEY", memo=memo, ledger=ledger, recording=recording)
+        llm = open_door(server, api_key_env="MY_MODEL_KEY", memo=memo, ledger=ledger)
+        llm.record_in(recording)
         replies = llm.run(chat_many(llm, [ask("bad"), ask("fine")]))
     assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
     assert replies[0].detail == "bad key [key]"
