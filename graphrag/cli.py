@@ -16,7 +16,7 @@ from typing import Annotated
 
 import typer
 
-from graphrag import __version__, cli_aliases
+from graphrag import __version__, cli_aliases, cli_communities
 from graphrag.cli_options import Json, Root, Set, open_project
 from graphrag.errors import GraphragError, UsageError, did_you_mean
 
@@ -33,6 +33,8 @@ app = typer.Typer(
 )
 
 app.add_typer(cli_aliases.app, name="aliases")
+app.command()(cli_communities.communities)
+app.command()(cli_communities.report)
 
 
 @app.callback()
