@@ -115,16 +115,22 @@ def extract_with_model(run: Run, model: RunModel) -> Frames:
 
 
 def disambiguate(run: Run) -> Frames:
-    frames = run.frames
     mentions = entity_types.normalise_types(
-        frames["entity_mentions"],
+        run.frames["entity_mentions"],
         type_names=run.settings.disambiguation.type_names,
         known_types=run.settings.extraction.entity_types,
     )
-    found = disambiguation.disambiguate_entities(
-        mentions, frames["relationship_mentions"], frames["documents"], rules=run.rules
+    return _decide_names(run, mentions)._asdict()
+
+
+def _decide_names(
+    run: Run, mentions: pl.DataFrame, verdicts: pl.DataFrame | None = None
+) -> disambiguation.Disambiguation:
+    """The same knobs with and without verdicts: a verdict is on a pair that the first call has proposed."""
+    frames = run.frames
+    return disambiguation.disambiguate_entities(
+        mentions, frames["relationship_mentions"], frames["documents"], rules=run.rules, verdicts=verdicts
     )
-    return found._asdict()
 
 
 def judge(run: Run) -> Frames:
@@ -149,13 +155,7 @@ def judge(run: Run) -> Frames:
     )
     if judged.verdicts.is_empty():
         return {"failures": judged.failures}
-    decided = disambiguation.disambiguate_entities(
-        frames["entity_mentions"],
-        frames["relationship_mentions"],
-        frames["documents"],
-        rules=run.rules,
-        verdicts=judged.verdicts,
-    )
+    decided = _decide_names(run, frames["entity_mentions"], judged.verdicts)
     return decided._asdict() | {"failures": judged.failures}
 
 
