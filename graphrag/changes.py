@@ -37,7 +37,12 @@ CHANGES = ("added", "removed", "renamed", "changed")
 
 def list_changes(published: RunTables, frames: Frames, *, run_id: str) -> pl.DataFrame:
     """run_changes of a run beside the published one that it replaces."""
-    return compare_runs({name: published.frame(name, columns) for name, columns in COLUMNS.items()}, frames, run_id)
+    return compare_runs(read_rows(published), frames, run_id)
+
+
+def read_rows(run: RunTables) -> Frames:
+    """The columns of a run's tables that are compared."""
+    return {name: run.frame(name, columns) for name, columns in COLUMNS.items()}
 
 
 def compare_runs(before: Frames, after: Frames, run_id: str) -> pl.DataFrame:

@@ -16,7 +16,7 @@ from typing import Annotated
 
 import typer
 
-from graphrag import __version__, cli_aliases, cli_communities
+from graphrag import __version__, cli_aliases, cli_communities, cli_runs
 from graphrag.cli_options import Json, Root, Set, open_project
 from graphrag.errors import GraphragError, UsageError, did_you_mean
 
@@ -33,6 +33,7 @@ app = typer.Typer(
 )
 
 app.add_typer(cli_aliases.app, name="aliases")
+app.add_typer(cli_runs.app)
 app.command()(cli_communities.communities)
 app.command()(cli_communities.report)
 
@@ -103,24 +104,6 @@ def plan(json: Json = False, root: Root = None, set_: Set = None) -> None:
 
     planned = plan_run(settings, root, progress=QuietProgress())
     print(render.render_plan_json(planned) if json else render.render_plan(planned))
-
-
-@app.command()
-def runs(json: Json = False, root: Root = None, set_: Set = None) -> None:
-    """All runs, newest first: status, counts, calls and cost.
-
-    Example: graphrag runs
-    """
-    root, settings = open_project(root, set_)
-    from graphrag import render
-    from graphrag.store.runs import read_runs
-
-    frame = read_runs(root / settings.output.dir).reverse()
-    if json:
-        print(render.render_frame_json(frame))
-    else:
-        columns = ["run_id", "status", "n_documents", "n_entities", "n_relationships", "n_failures"]
-        print(render.render_frame(frame.select(*columns, "llm_calls", "cost_usd", "seconds")))
 
 
 @app.command()

@@ -39,6 +39,7 @@ def render_summary(summary: RunSummary) -> str:
     n_failures = sum(summary.failures_by_reason.values())
     reasons = ", ".join(f"{reason} {n}" for reason, n in summary.failures_by_reason.items())
     lines.append(f"  failures       {n_failures:>7,}" + (f"   {reasons}" if reasons else ""))
+    lines += render_changes(summary.changes)
     lines += render_calls(summary.calls)
     if summary.seconds_by_stage:
         slowest = sorted(summary.seconds_by_stage.items(), key=lambda item: -item[1])[:5]
@@ -52,6 +53,15 @@ def render_origins(summary: RunSummary) -> str:
     n_stated = summary.counts["relationships"] - n_together
     together = f", {n_together:,} of names that share a sentence" if n_together else ""
     return f"{n_stated:,} stated{together}; {summary.counts['evidence']:,} pieces of evidence"
+
+
+def render_changes(changes: dict[str, dict[str, int]]) -> list[str]:
+    """One line: `entities 3 added, 1 removed; ...`; none on a first run."""
+    told = [
+        f"{table.replace('_', ' ')} " + ", ".join(f"{n:,} {change}" for change, n in counts.items())
+        for table, counts in changes.items()
+    ]
+    return ["  changes        " + "; ".join(told)] if told else []
 
 
 def render_calls(calls: list[dict[str, Any]]) -> list[str]:

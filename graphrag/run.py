@@ -106,6 +106,7 @@ class RunSummary:
     seconds: float
     notices: list[str]
     calls: list[dict[str, Any]]  # rows of CallLedger.totals
+    changes: dict[str, dict[str, int]]  # table -> change -> rows, beside the run that was live before
 
 
 @contextmanager
@@ -281,4 +282,5 @@ def summarise_run(run: Run, status: str, counted: Counted) -> RunSummary:
         seconds=(datetime.now(UTC) - run.started_at).total_seconds(),
         notices=run.notices,
         calls=run.model.costs().to_dicts() if run.model else [],
+        changes=count_changes(run.frames["run_changes"]) if status == "published" else {},
     )
