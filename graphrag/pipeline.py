@@ -148,8 +148,7 @@ def judge(run: Run) -> Frames:
             llm=llm,
             prompts=model.judge_prompts,
             max_judged_pairs=knobs.max_judged_pairs,
-            # A recording must hold every question, or it could not be replayed.
-            memo=None if run.settings.llm.record else run.memo,
+            memo=None if model.is_recorded else run.memo,
             advance=model.advance_of(run.progress),
         )
     )
@@ -226,12 +225,13 @@ def cluster(run: Run) -> Frames:
         frames["evidence"],
         frames["documents"],
         max_community_size=knobs.max_community_size,
+        quality=knobs.quality,
         resolution=knobs.resolution,
         seed=knobs.seed,
         backend=knobs.backend,
-        cooccurrence_weight=knobs.cooccurrence_weight,
+        layer_weights=knobs.layer_weights(),
     )
-    return clustered._asdict()
+    return {"communities": clustered.communities, "failures": clustered.failures}
 
 
 def report(run: Run) -> Frames:
