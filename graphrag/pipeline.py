@@ -152,8 +152,7 @@ def judge(run: Run) -> Frames:
             llm=llm,
             prompts=model.judge_prompts,
             max_judged_pairs=knobs.max_judged_pairs,
-            # A recording must hold every question, or it could not be replayed.
-            memo=None if run.settings.llm.record else run.memo,
+            memo=None if model.is_recorded else run.memo,
             advance=model.advance_of(run.progress),
         )
     )

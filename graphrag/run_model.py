@@ -76,6 +76,11 @@ class RunModel:
             llm.record_in(Recording(self._root / self._settings.llm.record))
         return llm
 
+    @property
+    def is_recorded(self) -> bool:
+        """Replies are recorded, or come from a recording: it must hold every question, and nothing else may answer."""
+        return bool(self._settings.llm.record or recording_name(self._settings.llm.model))
+
     def ask(self, work: Callable[[Llm], Coroutine[Any, Any, Result]]) -> Result:
         """All that a stage asks, in one event loop."""
         return self.llm.run(work(self.llm))
