@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections import Counter, defaultdict
+from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -24,8 +25,6 @@ from graphrag.index.graph import Graph, build_graph
 from graphrag.names import name_key
 from graphrag.naming.alias_file import add_rule, remove_name, remove_rule
 from graphrag.naming.alias_rules import AliasRule, AliasRules, parse_alias_rules
-from graphrag.naming.verdicts import SCHEMA as VERDICTS
-from graphrag.replies.objects import SAME
 from graphrag.store import Index
 from graphrag.tables import TABLES
 
@@ -68,37 +67,21 @@ class _Corpus:
 
     def __init__(self, index: Index) -> None:
         self._frames = {name: TABLES[name].conform(index.table(name)) for name in FRAMES}
-        self._has_judged = not index.frame("select 1 from aliases where decided_by = 'judge' limit 1").is_empty()
+        judged = index.frame(
+            "select e.title, a.surface from aliases a join entities e on e.id = a.entity_id where decided_by = 'judge' "
+            "order by all"
+        )
+        self._judged = tuple(AliasRule(names) for names in judged.iter_rows())
 
     def decide(self, rules: AliasRules) -> Disambiguation:
+        """What a judge has joined counts as said last by the user: `never` still wins."""
         frames = self._frames
-        found = disambiguate_entities(
-            frames["entity_mentions"], frames["relationship_mentions"], frames["documents"], rules=rules
-        )
-        if not self._has_judged:
-            return found
         return disambiguate_entities(
             frames["entity_mentions"],
             frames["relationship_mentions"],
             frames["documents"],
-            rules=rules,
-            verdicts=self._recall_verdicts(found),
+            rules=replace(rules, always=(*rules.always, *self._judged)),
         )
-
-    def _recall_verdicts(self, found: Disambiguation) -> pl.DataFrame:
-        """The open pairs that are one entity in the published index: a judge has joined them."""
-        entities: dict[str, set[str]] = defaultdict(set)
-        published = self._frames["entity_mentions"].select("surface", "entity_id").unique()
-        for surface, entity in published.iter_rows():
-            entities[surface].add(entity)
-        rows = [
-            (a, b, id_a, id_b, SAME, "")
-            for a, b, id_a, id_b in found.alias_candidates.filter(pl.col("verdict") == "propose")
-            .select("surface_a", "surface_b", "entity_id_a", "entity_id_b")
-            .iter_rows()
-            if entities[a] & entities[b]
-        ]
-        return pl.DataFrame(rows, schema=VERDICTS, orient="row")
 
     def compare(self, before: Disambiguation, after: Disambiguation) -> Effects:
         graphs = [self._build(found) for found in (before, after)]
