@@ -229,12 +229,13 @@ def cluster(run: Run) -> Frames:
         frames["evidence"],
         frames["documents"],
         max_community_size=knobs.max_community_size,
+        quality=knobs.quality,
         resolution=knobs.resolution,
         seed=knobs.seed,
         backend=knobs.backend,
-        cooccurrence_weight=knobs.cooccurrence_weight,
+        layer_weights=knobs.layer_weights(),
     )
-    return clustered._asdict()
+    return {"communities": clustered.communities, "failures": clustered.failures}
 
 
 def report(run: Run) -> Frames:

@@ -154,14 +154,31 @@ class Disambiguation(Section):
 
 class Communities(Section):
     max_community_size: int = Field(10, ge=2, description="larger communities are split further where they can be")
-    resolution: float = Field(1.0, gt=0, le=10, description="Leiden resolution; higher gives smaller communities")
+    quality: Literal["modularity", "cpm"] = Field(
+        "modularity", description="what Leiden makes large; cpm: constant Potts model, no null model"
+    )
+    resolution: float = Field(
+        1.0, gt=0, le=10, description="higher gives smaller communities; for cpm the weight per pair of members"
+    )
     seed: int = Field(42, ge=0, description="seed of the optimiser; same seed, same communities")
     backend: Literal["auto", "leidenalg", "igraph"] = Field(
         "auto", description="auto: leidenalg, igraph beyond 100k edges"
     )
+    extracted_weight: float = Field(1.0, ge=0, le=10, description="what a stated relation counts; 0 leaves it out")
+    link_weight: float = Field(1.0, ge=0, le=10, description="what a link between documents counts")
+    authored_weight: float = Field(1.0, ge=0, le=10, description="what a relation that you wrote yourself counts")
     cooccurrence_weight: float = Field(
         0.2, ge=0, le=1, description="what a co-occurrence counts beside a stated relation"
     )
+
+    def layer_weights(self) -> dict[str, float]:
+        """By origin of the relationships."""
+        return {
+            "extracted": self.extracted_weight,
+            "link": self.link_weight,
+            "authored": self.authored_weight,
+            "cooccurrence": self.cooccurrence_weight,
+        }
 
 
 class Reports(Section):

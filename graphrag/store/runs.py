@@ -133,6 +133,8 @@ def read_numbered_frames(folder: Path) -> dict[str, pl.DataFrame]:
         "entities": ["id", "human_readable_id", "title"],
         "relationships": ["id", "human_readable_id", "source", "predicate", "target"],
         "covariates": ["id", "human_readable_id", "subject_id", "type", "object_id"],
+        "communities": ["id", "human_readable_id", "community", "title"],
+        "community_reports": ["id", "human_readable_id", "community", "title"],
     }
     return {name: pl.read_parquet(folder / f"{name}.parquet", columns=wanted) for name, wanted in columns.items()}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 import pytest
@@ -46,7 +46,8 @@ def make_frames(names: Sequence[str], edges: Sequence[Edge], *, dates: Sequence[
         {
             "id": ids.entity_id(name.casefold()), "human_readable_id": k, "title": name, "type": "unknown",
             "description": "", "frequency": 1, "degree": 0, "aliases": [], "n_documents": 1, "pagerank": 0.0,
-            "is_hub": False, "text_unit_ids": [u for u, e in zip(units, edges, strict=True) if name in e[:2]],
+            "is_hub": False, "is_cut_vertex": False,
+            "text_unit_ids": [u for u, e in zip(units, edges, strict=True) if name in e[:2]],
         }
         for k, name in enumerate(names)
     ]  # fmt: skip
@@ -77,7 +78,7 @@ def extracted(*pairs: tuple[str, str]) -> list[Edge]:
     return [(a, b, 1.0, "extracted") for a, b in pairs]
 
 
-def cluster(frames: Frames, *, max_size: int = 10, **knobs: float) -> Communities:
+def cluster(frames: Frames, *, max_size: int = 10, **knobs: Any) -> Communities:
     return build_communities(*frames, max_community_size=max_size, seed=42, **knobs)
 
 
@@ -140,8 +141,8 @@ def test_an_unsplit_community_is_a_row_that_says_so() -> None:
 def test_cooccurrence_counts_by_its_weight_and_zero_leaves_it_out() -> None:
     edges = [*extracted(("a", "b")), ("b", "c", 1.0, "cooccurrence")]
     frames = make_frames(["a", "b", "c"], edges)
-    assert sizes(cluster(frames, cooccurrence_weight=0.5).communities) == [(0, 3)]
-    apart = cluster(frames, cooccurrence_weight=0.0).communities
+    assert sizes(cluster(frames, layer_weights={"cooccurrence": 0.5}).communities) == [(0, 3)]
+    apart = cluster(frames, layer_weights={"cooccurrence": 0.0}).communities
     assert sizes(apart) == [(0, 2), (0, 1)]
     assert apart["title"].to_list() == ["Community 0", UNCONNECTED]
     assert apart["relationship_ids"].to_list() == [["r00000"], []]

@@ -35,7 +35,7 @@ def cluster(frames: Frames, *, max_size: int = 10) -> dict[str, pl.DataFrame]:
     """All that the stage reads."""
     communities = build_communities(
         frames.entities, frames.relationships, frames.evidence, frames.documents, max_community_size=max_size,
-        resolution=1.0, seed=42, cooccurrence_weight=0.2,
+        resolution=1.0, seed=42, layer_weights={"cooccurrence": 0.2},
     ).communities  # fmt: skip
     return {"communities": communities, **frames._asdict(), "covariates": tables.COVARIATES.empty()}
 

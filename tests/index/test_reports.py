@@ -111,7 +111,7 @@ def make_frames(pages: dict[str, str], facts: list[Fact], *, extra: tuple[str, .
         {
             "id": entity_ids[name], "human_readable_id": k, "title": name, "type": "unknown", "description": "",
             "text_unit_ids": [], "frequency": 1, "degree": 1, "aliases": [], "n_documents": 1,
-            "pagerank": 1 / len(names), "is_hub": False,
+            "pagerank": 1 / len(names), "is_hub": False, "is_cut_vertex": False,
         }
         for k, name in enumerate(names)
     ]  # fmt: skip
@@ -125,7 +125,7 @@ def make_frames(pages: dict[str, str], facts: list[Fact], *, extra: tuple[str, .
 def write(frames: Frames, *, max_size: int = 10, **knobs: int) -> pl.DataFrame:
     communities = build_communities(
         frames.entities, frames.relationships, frames.evidence, frames.documents, max_community_size=max_size,
-        resolution=1.0, seed=42, cooccurrence_weight=0.2,
+        resolution=1.0, seed=42, layer_weights={"cooccurrence": 0.2},
     ).communities  # fmt: skip
     result = build_extractive_reports(communities, *frames, **knobs)
     assert result.failures.is_empty()
@@ -294,7 +294,7 @@ def test_ids_follow_the_content(frames: Frames) -> None:
     first = reports.row(0, named=True)
     community = build_communities(
         frames.entities, frames.relationships, frames.evidence, frames.documents, max_community_size=10,
-        resolution=1.0, seed=42, cooccurrence_weight=0.2,
+        resolution=1.0, seed=42, layer_weights={"cooccurrence": 0.2},
     ).communities.row(0, named=True)  # fmt: skip
     assert first["id"] == ids.row_id("community_report", community["id"], first["full_content"])
 

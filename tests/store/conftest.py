@@ -52,7 +52,7 @@ def make_frames() -> dict[str, pl.DataFrame]:
             "text_unit_ids": both if title in ("Auth Service", "Redis") else [units["b.md"]],
             "frequency": 2 if title in ("Auth Service", "Redis") else 1, "degree": 1,
             "aliases": ["AuthService"] if title == "Auth Service" else [], "n_documents": 1, "pagerank": 0.25,
-            "is_hub": False,
+            "is_hub": False, "is_cut_vertex": False,
         }
         for title, kind in ENTITIES.items()
     ]  # fmt: skip
