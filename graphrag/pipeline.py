@@ -34,7 +34,17 @@ from graphrag.index import (
 )
 from graphrag.naming import entity_types
 from graphrag.progress import Progress, QuietProgress
-from graphrag.run import Frames, Run, RunSummary, find_unchanged, finish_run, finish_unchanged, hash_input, open_run
+from graphrag.run import (
+    Frames,
+    Run,
+    RunSummary,
+    find_unchanged,
+    finish_run,
+    finish_unchanged,
+    hash_input,
+    open_run,
+    read_last,
+)
 from graphrag.run_model import OpenLlm, RunModel
 from graphrag.settings import Settings
 from graphrag.tokens import count_tokens
@@ -222,12 +232,14 @@ def describe(run: Run) -> Frames:
 
 
 def cluster(run: Run) -> Frames:
-    knobs, frames = run.settings.communities, run.frames
+    knobs, frames, same = run.settings.communities, run.frames, ("communities",)
     clustered = communities.build_communities(
         frames["entities"],
         frames["relationships"],
         frames["evidence"],
         frames["documents"],
+        read_last(run, "communities", ("id", "community", "level", "title", "entity_ids"), same=same),
+        read_last(run, "relationships", ("source_id", "target_id", "origin", "weight"), same=same),
         max_community_size=knobs.max_community_size,
         quality=knobs.quality,
         resolution=knobs.resolution,
@@ -235,7 +247,9 @@ def cluster(run: Run) -> Frames:
         backend=knobs.backend,
         layer_weights=knobs.layer_weights(),
     )
-    return {"communities": clustered.communities, "failures": clustered.failures}
+    run.facts["communities_backend"] = clustered.backend
+    numbered = store.number_rows({"communities": clustered.communities}, run.output_dir / store.LEDGER)
+    return dict(numbered) | {"failures": clustered.failures}
 
 
 def report(run: Run) -> Frames:
@@ -336,7 +350,8 @@ def run_pipeline(
 ) -> RunSummary:
     """Index the input folder and publish the result, unless nothing has changed or a gate holds it.
 
-    `full` recomputes even where input and settings equal those of the published run. The memo is used either way.
+    `full` recomputes even where input and settings equal those of the published run, and communities afresh. The memo
+    is used either way.
     `max_tokens` bounds the tokens of all calls to a model; `open_model` opens another model than the settings say.
     Raises GateHeld; BudgetSpent when the next call would pass the budget: what was answered is in the memo.
     """
@@ -349,6 +364,7 @@ def walk_pipeline(
     run: Run, *, full: bool = False, call_stage: Callable[[Stage, Run], object] | None = None
 ) -> RunSummary:
     """All stages in order and the end of the run. `call_stage` runs a stage in its own way, as a Prefect task say."""
+    run.full = full
     for stage in PIPELINE:
         (call_stage or run_stage)(stage, run)
         if stage.name == "documents":

@@ -12,7 +12,7 @@ import os
 import secrets
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -53,10 +53,12 @@ class Run:
     model: RunModel | None
     map_batches: MapBatches | None = None  # where parses and vectors are made; None: in processes of this machine
     input_sha256: str = ""  # set once the documents are read
+    full: bool = False  # nothing of the published run is taken over but the numbers of rows
     frames: Frames = field(default_factory=lambda: {name: table.empty() for name, table in tables.TABLES.items()})
     failures: list[pl.DataFrame] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
+    facts: dict[str, str] = field(default_factory=dict)  # what stages chose by themselves, for the manifest
 
     @property
     def output_dir(self) -> Path:
@@ -81,6 +83,7 @@ class RunSummary:
     counts: dict[str, int]
     relationships_by_origin: dict[str, int]
     communities_by_level: dict[str, int]
+    entities_by_place: dict[str, int]  # connected, unconnected
     failures_by_reason: dict[str, int]
     seconds_by_stage: dict[str, float]
     seconds: float
@@ -181,6 +184,20 @@ def find_unchanged(run: Run) -> dict[str, Any] | None:
     return None if any(manifest.get(name) for name in left) else manifest
 
 
+def read_last(run: Run, name: str, columns: Sequence[str], *, same: Sequence[str]) -> pl.DataFrame | None:
+    """Columns of a table of the published run, for a stage to start from; None where there is nothing to start from.
+
+    That is so on a first run, with `full`, and where one of the `same` sections of the settings has changed since.
+    """
+    manifest = None if run.full else store.read_manifest(run.output_dir)
+    if manifest is None:
+        return None
+    then, now = manifest.get("settings", {}), run.settings.model_dump(mode="json")
+    if any(then.get(section) != now[section] for section in same):
+        return None
+    return store.read_published(run.output_dir, name, columns)
+
+
 def finish_unchanged(run: Run, manifest: dict[str, Any]) -> RunSummary:
     """The end of a run that found nothing new: a line in the log, nothing published."""
     _log_run(run, "unchanged", manifest["counts"])
@@ -204,7 +221,7 @@ def finish_run(run: Run) -> RunSummary:
     counted = count_rows(run.frames)
     run.frames["runs"] = build_run_row(run, status, counted["counts"])
     manifest = {
-        "status": status, "version": __version__, "input_sha256": run.input_sha256,
+        "status": status, "version": __version__, "input_sha256": run.input_sha256, "facts": run.facts,
         "settings": run.settings.model_dump(), "notices": run.notices,
         "embedding_fingerprint": vectors.fingerprint_model(run.embedding_model),
         "n_failed_text_units": count_failed_text_units(run.frames["failures"]),
@@ -231,10 +248,12 @@ def count_rows(frames: Frames) -> dict[str, dict[str, int]]:
     origins = Counter(frames["relationships"]["origin"].to_list())
     levels = Counter(frames["communities"]["level"].to_list())
     reasons = Counter(frames["failures"]["reason"].to_list())
+    n_unconnected = int(frames["communities"].filter(pl.col("title") == tables.UNCONNECTED)["size"].sum())
     return {
         "counts": {name: frames[name].height for name in tables.TABLES if not tables.TABLES[name].is_log},
         "relationships_by_origin": dict(sorted(origins.items())),
         "communities_by_level": {str(level): n for level, n in sorted(levels.items())},
+        "entities_by_place": {"connected": frames["entities"].height - n_unconnected, "unconnected": n_unconnected},
         "failures_by_reason": dict(sorted(reasons.items())),
     }
 
@@ -306,6 +325,7 @@ def summarise_run(run: Run, status: str, counted: Counted) -> RunSummary:
         counts=counted["counts"],
         relationships_by_origin=counted["relationships_by_origin"],
         communities_by_level=counted["communities_by_level"],
+        entities_by_place=counted.get("entities_by_place", {}),
         failures_by_reason=counted["failures_by_reason"],
         seconds_by_stage=dict(run.seconds),
         seconds=(datetime.now(UTC) - run.started_at).total_seconds(),

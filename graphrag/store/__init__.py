@@ -17,10 +17,12 @@ from graphrag.store.runs import (
     prune_runs,
     publish_run,
     read_manifest,
+    read_published,
     read_runs,
 )
 
 __all__ = [
     "FORMAT", "LEDGER", "Index", "append_run", "check_integrity", "clean_runs", "list_runs", "lock_output",
-    "number_rows", "open_index", "prune_runs", "publish_run", "read_manifest", "read_runs", "run_sql", "write_run",
+    "number_rows", "open_index", "prune_runs", "publish_run", "read_manifest", "read_published", "read_runs",
+    "run_sql", "write_run",
 ]  # fmt: skip

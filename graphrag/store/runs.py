@@ -18,7 +18,7 @@ import json
 import os
 import shutil
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -123,6 +123,15 @@ def publish_run(output_dir: Path, run_id: str) -> None:
         _point(output_dir / POINTER, Path("runs") / run_id)
         _point(output_dir / DATABASE, Path(POINTER) / DATABASE)
         sync_path(output_dir)
+
+
+def read_published(output_dir: Path, name: str, columns: Sequence[str]) -> pl.DataFrame | None:
+    """Columns of a table of the published run; None if nothing is published or that run has no such columns."""
+    folder = current_run(output_dir)
+    path = folder / f"{name}.parquet" if folder else None
+    if path is None or not path.is_file() or not set(columns) <= set(pl.read_parquet_schema(path)):
+        return None
+    return pl.read_parquet(path, columns=list(columns))
 
 
 def read_numbered_frames(folder: Path) -> dict[str, pl.DataFrame]:
