@@ -32,7 +32,7 @@ from graphrag.index import (
 from graphrag.input_files import hash_input, keep_files, recall_files
 from graphrag.naming import entity_types
 from graphrag.progress import Progress, QuietProgress
-from graphrag.run import Frames, Run, RunSummary, finish_run, finish_unchanged, open_run
+from graphrag.run import Frames, Run, RunSummary, finish_run, finish_unchanged, open_run, read_last
 from graphrag.run_model import OpenLlm, RunModel
 from graphrag.settings import Settings
 from graphrag.stages import CallStage, Stage, Unrepeatable, Walk, run_stage
@@ -218,12 +218,14 @@ def describe(run: Run) -> Frames:
 
 
 def cluster(run: Run) -> Frames:
-    knobs, frames = run.settings.communities, run.frames
+    knobs, frames, same = run.settings.communities, run.frames, ("communities",)
     clustered = communities.build_communities(
         frames["entities"],
         frames["relationships"],
         frames["evidence"],
         frames["documents"],
+        read_last(run, "communities", ("id", "community", "level", "title", "entity_ids"), same=same),
+        read_last(run, "relationships", ("source_id", "target_id", "origin", "weight"), same=same),
         max_community_size=knobs.max_community_size,
         quality=knobs.quality,
         resolution=knobs.resolution,
@@ -231,7 +233,9 @@ def cluster(run: Run) -> Frames:
         backend=knobs.backend,
         layer_weights=knobs.layer_weights(),
     )
-    return {"communities": clustered.communities, "failures": clustered.failures}
+    run.facts["communities_backend"] = clustered.backend
+    numbered = store.number_rows({"communities": clustered.communities}, run.output_dir / store.LEDGER)
+    return dict(numbered) | {"failures": clustered.failures}
 
 
 def report(run: Run) -> Frames:
@@ -361,7 +365,8 @@ def run_pipeline(
 ) -> RunSummary:
     """Index the input folder and publish the result, unless nothing has changed or a gate holds it.
 
-    `full` reads every file and runs every stage, whatever the published run has done. The memo is used either way.
+    `full` reads every file and runs every stage, whatever the published run has done, and finds communities afresh. The
+    memo is used either way.
     `max_tokens` bounds the tokens of all calls to a model; `open_model` opens another model than the settings say.
     Raises GateHeld; BudgetSpent when the next call would pass the budget: what was answered is in the memo.
     """

@@ -31,7 +31,7 @@ def render_summary(summary: RunSummary) -> str:
         first,
         f"  documents      {counts['documents']:>7,}",
         f"  text units     {counts['text_units']:>7,}",
-        f"  entities       {counts['entities']:>7,}",
+        f"  entities       {counts['entities']:>7,}" + _render_unconnected(summary),
         f"  relationships  {counts['relationships']:>7,}   {render_origins(summary)}",
         f"  communities    {counts['communities']:>7,}   {levels}",
         f"  reports        {counts['community_reports']:>7,}",
@@ -45,6 +45,11 @@ def render_summary(summary: RunSummary) -> str:
         slowest = sorted(summary.seconds_by_stage.items(), key=lambda item: -item[1])[:5]
         lines.append("  seconds        " + ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in slowest))
     return "\n".join([*lines, *summary.notices])
+
+
+def _render_unconnected(summary: RunSummary) -> str:
+    n_unconnected = summary.entities_by_place.get("unconnected", 0)
+    return f"   {n_unconnected:,} without a relationship" if n_unconnected else ""
 
 
 def render_origins(summary: RunSummary) -> str:

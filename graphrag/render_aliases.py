@@ -41,7 +41,16 @@ def render_entity(entity: EntityNames) -> str:
 def render_suspects(rows: list[dict[str, Any]], n_open: int) -> str:
     if not rows:
         return "No open pairs: every pair of names that looked alike was decided."
-    table = [(row["title_a"], row["title_b"], f"{row['score']:.2f}", row["method"], row["reason"]) for row in rows]
+    table = [
+        (
+            _with_surface(row["title_a"], row["surface_a"]),
+            _with_surface(row["title_b"], row["surface_b"]),
+            f"{row['score']:.2f}",
+            row["method"],
+            row["reason"],
+        )
+        for row in rows
+    ]
     lines = _columns([("name", "other", "alike", "by", "why it is open"), *table])
     first = rows[0]
     return "\n".join(
@@ -92,12 +101,13 @@ def _say_who(row: dict[str, Any]) -> str:
     return f"({', '.join(dict.fromkeys([method, row['decided_by']]))})"
 
 
+def _with_surface(title: str, surface: str) -> str:
+    """The title, and the name that was compared where it is another one: Amazon Web Services (as "AWS")."""
+    return title if _is_title(surface, title) else f'{title} (as "{surface}")'
+
+
 def _render_pair(row: dict[str, Any]) -> str:
-    other = (
-        row["other"]
-        if name_key(row["other"]) == name_key(row["other_surface"])
-        else (f'{row["other"]} (as "{row["other_surface"]}")')
-    )
+    other = _with_surface(row["other"], row["other_surface"])
     return f"  {other}: {row['reason']} {_say_who(row)}"
 
 

@@ -15,7 +15,7 @@ import platform
 import secrets
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -68,6 +68,7 @@ class Run:
     stages: list[dict[str, Any]] = field(default_factory=list)  # for the manifest
     seconds: dict[str, float] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
+    facts: dict[str, str] = field(default_factory=dict)  # what stages chose by themselves, for the manifest
 
     @property
     def output_dir(self) -> Path:
@@ -101,6 +102,7 @@ class RunSummary:
     counts: dict[str, int]
     relationships_by_origin: dict[str, int]
     communities_by_level: dict[str, int]
+    entities_by_place: dict[str, int]  # connected, unconnected
     failures_by_reason: dict[str, int]
     seconds_by_stage: dict[str, float]
     seconds: float
@@ -188,6 +190,19 @@ def list_missing_parts(settings: Settings, root: Path) -> list[str]:
     return [line for line in missing if line]
 
 
+def read_last(run: Run, name: str, columns: Sequence[str], *, same: Sequence[str]) -> pl.DataFrame | None:
+    """Columns of a table of the published run, for a stage to start from; None where there is nothing to start from.
+
+    That is so on a first run, with `full`, and where one of the `same` sections of the settings has changed since.
+    """
+    if run.is_full or run.published is None or not run.published.has_columns(name, columns):
+        return None
+    then, now = run.published.manifest.get("settings", {}), run.settings.model_dump(mode="json")
+    if any(then.get(section) != now[section] for section in same):
+        return None
+    return run.published.frame(name, columns)
+
+
 def finish_unchanged(run: Run, published: RunTables) -> RunSummary:
     """The end of a run that found nothing new: a line in the log, nothing published."""
     _log_run(run, "unchanged", published.manifest["counts"])
@@ -233,6 +248,7 @@ def build_manifest(run: Run, status: str, counted: Counted) -> dict[str, object]
         "status": status, "version": __version__, "settings": run.settings.model_dump(), "notices": run.notices,
         "published_before": run.published.run_id if run.published else "",
         "stages": run.stages,
+        "facts": (run.published.manifest.get("facts", {}) if run.published else {}) | run.facts,
         "prompts": {name: prompt.sha256 for name, prompt in run.model.prompts.items()} if run.model else {},
         "packages": {"python": platform.python_version(), "polars": pl.__version__},
         "embedding_fingerprint": vectors.fingerprint_model(run.embedding_model),
@@ -245,10 +261,12 @@ def count_rows(frames: Frames) -> dict[str, dict[str, int]]:
     origins = Counter(frames["relationships"]["origin"].to_list())
     levels = Counter(frames["communities"]["level"].to_list())
     reasons = Counter(frames["failures"]["reason"].to_list())
+    n_unconnected = int(frames["communities"].filter(pl.col("title") == tables.UNCONNECTED)["size"].sum())
     return {
         "counts": {name: frames[name].height for name in tables.TABLES if not tables.TABLES[name].is_log},
         "relationships_by_origin": dict(sorted(origins.items())),
         "communities_by_level": {str(level): n for level, n in sorted(levels.items())},
+        "entities_by_place": {"connected": frames["entities"].height - n_unconnected, "unconnected": n_unconnected},
         "failures_by_reason": dict(sorted(reasons.items())),
     }
 
@@ -277,6 +295,7 @@ def summarise_run(run: Run, status: str, counted: Counted) -> RunSummary:
         counts=counted["counts"],
         relationships_by_origin=counted["relationships_by_origin"],
         communities_by_level=counted["communities_by_level"],
+        entities_by_place=counted.get("entities_by_place", {}),
         failures_by_reason=counted["failures_by_reason"],
         seconds_by_stage=dict(run.seconds),
         seconds=(datetime.now(UTC) - run.started_at).total_seconds(),

@@ -20,8 +20,11 @@ import polars as pl
 MAX_NAME, MAX_DESCRIPTION = 120, 200  # characters
 AROUND = 110  # characters of a sentence kept on either side of a name
 MAX_SENTENCES, MAX_OTHER_NAMES, MAX_NEIGHBOURS, MAX_STATEMENTS = 2, 4, 5, 2
-_SENTENCE_START = re.compile(r".*(?:[.!?。！？]\s|[。！？]|\n)", re.DOTALL)
-_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。！？]|\n")
+# A line end alone is a blank; an empty line, or a line that begins a list item, heading, quote, table row or rule, is
+# an end.
+_MARKER = r"(?:(?:[-*+>#|]+|\d+\.)[ \t]|---+[ \t]*\n)"
+_SENTENCE_START = re.compile(rf".*(?:[.!?]\s|[。！？]|\n[ \t]*\n|\n[ \t]*{_MARKER})", re.DOTALL)
+_SENTENCE_END = re.compile(rf"[.!?](?=\s|$)|[。！？]|\n[ \t]*(?=\n|{_MARKER})")
 
 
 class Pair(NamedTuple):

@@ -28,9 +28,17 @@ class RunTables:
     def run_id(self) -> str:
         return self.folder.name
 
+    def has_columns(self, name: str, columns: Sequence[str]) -> bool:
+        """Whether the run's release wrote these columns."""
+        path = self._path(name)
+        return path.is_file() and set(columns) <= set(pl.read_parquet_schema(path))
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{name}.parquet"
+
     def frame(self, name: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """A table as it was written, or some of its columns. Raises StoreError where the file is gone or damaged."""
-        path = self.folder / f"{name}.parquet"
+        path = self._path(name)
         try:
             frame = pl.read_parquet(path, columns=list(columns) if columns is not None else None)
         except (OSError, pl.exceptions.PolarsError) as error:

@@ -249,3 +249,22 @@ def test_the_most_alike_pairs_come_first_and_a_spent_budget_ends_the_run() -> No
 def test_nothing_open_asks_nothing() -> None:
     llm = ScriptedLlm(answer(same))
     assert Corpus("Redis", "Billing").judge(llm).verdicts.is_empty() and llm.requests == []
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("One. The Redis\nruns here. Two.", "The Redis runs here."),
+        ("---\ntitle: x\n---\nRedis runs\n\nTwo", "Redis runs"),
+        ("# Head\n- Redis is\n  big\n- two", "Redis is big"),
+        ("北京。 Redis 很大。好", "Redis 很大。"),
+        (f"{'long ' * 60}Redis {'tail ' * 60}", f"… {'long ' * 21}Redis {'tail ' * 21}…"),
+    ],
+)
+def test_the_sentence_around_a_name(text: str, sentence: str) -> None:
+    doc = document("a", text)
+    corpus = Corpus(docs=[doc, document("b", "Redis Stack")], mentions=[
+        mention(doc, "Redis"), mention(document("b", "Redis Stack"), "Redis Stack")])  # fmt: skip
+    llm = ScriptedLlm(answer(same))
+    corpus.judge(llm)
+    assert f'first: type unknown; in the text "{sentence}"\n' in llm.requests[0].text
