@@ -26,7 +26,8 @@ from graphrag.naming.common_words import set_common_words
 from graphrag.naming.decisions import MAX_PROPOSALS, NameDecisions
 from graphrag.naming.declared_aliases import Note, find_phrases, read_notes, read_persons
 from graphrag.naming.entity_types import choose_type
-from graphrag.naming.homonyms import Homonyms, split_homonyms
+from graphrag.naming.homonyms import split_homonyms
+from graphrag.naming.namesakes import split_namesakes
 from graphrag.naming.nodes import Key
 from graphrag.naming.qualified_names import find_linked_names
 from graphrag.naming.rules import RULES
@@ -72,8 +73,11 @@ def disambiguate_entities(
     """
     rules = rules or AliasRules()
     homonyms = split_homonyms(entity_mentions, relationship_mentions)
-    named = _qualify_mentions(entity_mentions, homonyms)
+    declared = {name_key(name) for rule in (*rules.always, *rules.never) for name in rule.all_names}
+    wholes = split_namesakes(entity_mentions, documents, known={*declared, *homonyms.qualifier_of_mention})
+    named = _qualify_mentions(entity_mentions, {**wholes, **homonyms.qualifier_of_mention})
     keys, key_of = _read_keys(named, documents, rules)
+    _set_wholes(keys, set(wholes.values()) - set(homonyms.qualifier_of_mention.values()))
     set_common_words(keys, documents)
     things = _read_things(relationship_mentions)
     persons = read_persons(documents)
@@ -88,6 +92,7 @@ def disambiguate_entities(
     decisions.apply_notes(notes)
     decisions.apply_qualified_names(find_linked_names(documents, notes))
     decisions.apply_phrases(find_phrases(entity_mentions, documents, is_known=decisions.knows))
+    decisions.apply_namesakes()
     for rule, is_exclusive in RULES:
         decisions.apply_rule(rule, is_exclusive=is_exclusive)
     look_alikes = find_look_alikes(
@@ -113,9 +118,8 @@ class _Entity(NamedTuple):
     type: str
 
 
-def _qualify_mentions(entity_mentions: pl.DataFrame, homonyms: Homonyms) -> pl.DataFrame:
-    """The mentions with a column `qualifier`: the type that tells a homonym from its namesakes, else empty."""
-    found = homonyms.qualifier_of_mention
+def _qualify_mentions(entity_mentions: pl.DataFrame, found: dict[str, str]) -> pl.DataFrame:
+    """The mentions with a column `qualifier`, else empty: the type or full name that tells them from namesakes."""
     qualifiers = pl.DataFrame({"id": list(found), "qualifier": list(found.values())}, schema=_QUALIFIER_SCHEMA)
     return entity_mentions.join(qualifiers, on="id", how="left").with_columns(pl.col("qualifier").fill_null(""))
 
@@ -146,6 +150,11 @@ def _read_keys(
     order = sorted(keys)
     position = {node: i for i, node in enumerate(order)}
     return [keys[node] for node in order], {names: position[node] for names, node in node_of.items()}
+
+
+def _set_wholes(keys: list[Key], wholes: set[str]) -> None:
+    for key in keys:
+        key.whole = key.qualifier if key.qualifier in wholes else ""
 
 
 def _read_things(relationship_mentions: pl.DataFrame) -> set[str]:
@@ -196,8 +205,9 @@ def _name_entities(decisions: NameDecisions, notes: list[Note], rules: AliasRule
 
 
 def _id_of(decisions: NameDecisions, members: list[int]) -> str:
-    smallest = min((key.key, key.qualifier) for i in members if (key := decisions.keys[i]).is_mentioned)
-    return entity_id(*smallest)
+    """The smallest name key, but a part that stands for several persons comes last: which it is may change."""
+    mentioned = [key for i in members if (key := decisions.keys[i]).is_mentioned]
+    return entity_id(*min((bool(key.whole), key.key, key.qualifier) for key in mentioned)[1:])
 
 
 def _make_titles_unique(entities: list[_Entity], decisions: NameDecisions) -> list[_Entity]:

@@ -31,6 +31,7 @@ from graphrag.memo import Memo
 Script = Callable[[ChatRequest], str | Completion | Awaitable[str | Completion]]
 EmbedScript = Callable[[Sequence[str]], RawVectors]
 MAX_MISS_CHARACTERS = 60
+REPLAY = "replay"  # the model's name in llm_calls
 
 
 class ScriptedFault(Exception):
@@ -111,7 +112,8 @@ class ReplayLlm(Llm):
 
     def __init__(self, path: Path, *, ledger: CallLedger | None = None) -> None:
         """Raises InputError if the file is absent or is no recording."""
-        super().__init__(_ReplayProvider(path), models=dict.fromkeys(ROLES, "replay"), ledger=ledger)
+        prices = {REPLAY: Price(0.0, 0.0, 0.0)}
+        super().__init__(_ReplayProvider(path), models=dict.fromkeys(ROLES, REPLAY), prices=prices, ledger=ledger)
 
 
 class _ReplayProvider(Provider):

@@ -22,7 +22,7 @@ from graphrag.naming.entity_types import choose_type, type_family
 from graphrag.naming.nodes import Candidate, Edge, Key, Refusal, as_node
 from graphrag.naming.qualified_names import LinkedName, describes_type
 from graphrag.naming.rules import Rule
-from graphrag.naming.vetoes import find_title_veto, find_veto
+from graphrag.naming.vetoes import find_title_veto, find_veto, ordered_person_words
 
 ABBREVIATIONS = ("acronym", "numeronym", "initials", "surname", "given_name", "leading_word", "shorter_name")
 PARTS_OF_NAMES = ("honorific", "surname", "given_name", "shorter_name")
@@ -135,6 +135,15 @@ class NameDecisions:
         families = [type_family(choose_type(self.keys[i].types)) for i in (a, b)]
         return all(families) and families[0] != families[1]
 
+    def apply_namesakes(self) -> None:
+        """A part of several persons' names is, in each document, the one person whom it names in full."""
+        for i, key in enumerate(self.keys):
+            j = self._position.get(key.whole) if key.whole else None
+            if j is not None:
+                words = ordered_person_words(self.nodes[j].name)
+                method = "given_name" if key.key.split()[-1] == words[0] else "surname"
+                self._join(Edge(i, j, method, 1.0, "Part of the one name in full that its documents give.", "rule"))
+
     # -- rules
 
     def apply_rule(self, rule: Rule, *, is_exclusive: bool) -> None:
@@ -163,6 +172,8 @@ class NameDecisions:
         a, b = candidate.short, candidate.long
         if a == b or self._clusters.find(a) == self._clusters.find(b):
             return a != b
+        if self.keys[a].whole or self.keys[b].whole:  # decided
+            return False
         if self.keys[a].key in self._split or self.keys[b].key in self._split:  # which of the namesakes?
             self._leave_open(candidate, n_fitting=2)
             return False
@@ -253,6 +264,8 @@ class NameDecisions:
             for a, b in combinations(members, 2):
                 if frozenset((a, b)) not in self._never:
                     reason = "The same name, but types and neighbourhoods differ."
+                    if self.keys[a].whole or self.keys[b].whole:
+                        reason = "The same part of the names of several persons, as their documents say."
                     self._refuse(Refusal(a, b, "homonym", 1.0, "never", reason))
 
     # -- judged pairs

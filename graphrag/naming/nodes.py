@@ -44,6 +44,7 @@ class Key:
     first: dict[str, Place] = field(default_factory=dict)
     types: Counter[tuple[str, str]] = field(default_factory=Counter)
     documents: set[str] = field(default_factory=set)
+    whole: str = ""  # key of the full name that the documents of a part of a name give: Brown of Gordon Brown
     common_words: frozenset[str] = frozenset()  # of its words, those that texts write in small letters more often
     is_thing: bool = False  # something runs on it, depends on it, ...: whatever the NLP model guesses, no person
 

@@ -15,7 +15,7 @@ from itertools import combinations
 
 import regex
 
-from graphrag.names import GIVEN_NAME_TITLES, HONORIFICS, RANKS, TITLES, split_honorifics, titles_differ
+from graphrag.names import GIVEN_NAME_TITLES, HONORIFICS, RANKS, SMALL_WORDS, TITLES, split_honorifics, titles_differ
 from graphrag.naming.nodes import Candidate, Node
 from graphrag.naming.vetoes import are_persons, is_initial_of, ordered_person_words
 
@@ -47,6 +47,8 @@ _NO_SURNAMES = frozenset((
     "river", "road", "rooms", "school", "seminary", "society", "square", "station", "street", "tavern", "terrace",
     "theater", "theatre", "tower", "town", "township", "university", "valley", "village", "zoo",
 ))  # fmt: skip
+_GENERATIONS = frozenset(("jr", "sr", "junior", "senior", "elder", "younger"))
+MAX_PERSON_WORDS = 6  # longer names are not taken apart
 PARTS = {"surname": -1, "given_name": 0}
 _REASONS = {
     "surname": "Surname of the person named in full.",
@@ -114,11 +116,12 @@ def by_initials(nodes: Sequence[Node]) -> Iterator[Candidate]:
         shorts = [(i, words) for i, words in members if any(len(word) == 1 for word in words[:-1])]
         for i, words in shorts:
             for j, full in members:
-                if i != j and are_persons(nodes[i].name, nodes[j].name) and _initials_fit(words[:-1], full[:-1]):
+                if i != j and are_persons(nodes[i].name, nodes[j].name) and fits_initials(words[:-1], full[:-1]):
                     yield Candidate(i, j, "initials", 1.0, "The same surname; the given name is an initial.")
 
 
-def _initials_fit(short: Sequence[str], full: Sequence[str]) -> bool:
+def fits_initials(short: Sequence[str], full: Sequence[str]) -> bool:
+    """Given names, one of them an initial: (j, ronald) and (john, ronald)."""
     return (
         len(short) <= len(full)
         and all(a == b or is_initial_of(a, b) for a, b in zip(short, full, strict=False))
@@ -146,7 +149,7 @@ def by_part_of_name(nodes: Sequence[Node]) -> Iterator[Candidate]:
         fitting = {
             long: method
             for method, part in PARTS.items()
-            if _is_part(node, part)
+            if is_part_of_name(node, part)
             for long in full_forms.get((method, words[0]), [])
         }
         # Names that may be no persons count as others that fit, but alone they are none.
@@ -165,6 +168,45 @@ def by_part_of_name(nodes: Sequence[Node]) -> Iterator[Candidate]:
         yield from (Candidate(i, long, "surname", 1.0, _REASONS["surname"]) for long in others)
 
 
+def by_shorter_name(nodes: Sequence[Node]) -> Iterator[Candidate]:
+    """Henrik Angell and Henrik August Angell; de la Rocha and Zack de la Rocha; Rachel Perry and Rachel Perry Welty."""
+    position: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    persons = [i for i, node in enumerate(nodes) if node.name.person not in ("no", "unlikely")]
+    for i in persons:
+        if len(words := ordered_person_words(nodes[i].name)) > 1:
+            position[words].append(i)
+    for i in persons:
+        words = ordered_person_words(nodes[i].name)
+        if len(words) > MAX_PERSON_WORDS or not is_full_name(nodes[i], 0):
+            continue
+        for size in range(2, len(words)):
+            for left in combinations(range(len(words)), size):
+                short = tuple(words[n] for n in left)
+                if short in position and _stand_for_all(left, words):
+                    yield from (
+                        Candidate(j, i, "shorter_name", 1.0, "A shorter form of the person's full name.")
+                        for j in position[short]
+                        if are_persons(nodes[j].name, nodes[i].name)
+                    )
+
+
+def is_shorter_name(short: Sequence[str], words: Sequence[str]) -> bool:
+    """Is one name a shorter form of the other? Both as `ordered_person_words` gives them."""
+    if not 1 < len(short) < len(words) <= MAX_PERSON_WORDS:
+        return False
+    places = combinations(range(len(words)), len(short))
+    return any(tuple(words[n] for n in left) == tuple(short) and _stand_for_all(left, words) for left in places)
+
+
+def _stand_for_all(left: Sequence[int], words: Sequence[str]) -> bool:
+    """First and last word stay, or the words stand at one end of the full name; Jr. is another than Sr."""
+    gone = {word for n, word in enumerate(words) if n not in left}
+    if not gone.isdisjoint(_GENERATIONS) or words[left[-1]] in SMALL_WORDS:
+        return False
+    is_run = left[-1] - left[0] == len(left) - 1
+    return (left[0] == 0 and left[-1] == len(words) - 1) or (is_run and (left[0] == 0 or left[-1] == len(words) - 1))
+
+
 def is_full_name(node: Node, part: int) -> bool:
     """May the name be a person's in full, with a given name and a surname, one of which (`part`) stands for both?"""
     words = ordered_person_words(node.name)
@@ -179,7 +221,7 @@ def is_full_name(node: Node, part: int) -> bool:
     return bool(node.name.honorific) or node.common_words.isdisjoint((words[0], words[-1]))
 
 
-def _is_part(node: Node, part: int) -> bool:
+def is_part_of_name(node: Node, part: int) -> bool:
     words, titles = ordered_person_words(node.name), set(node.name.honorific.split())
     if len(words) != 1 or node.name.surface.islower():
         return False

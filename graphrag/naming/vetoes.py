@@ -153,6 +153,8 @@ def _persons(a: Name, b: Name) -> str:
     words_a, words_b = ordered_person_words(a), ordered_person_words(b)
     if len(words_a) < 2 or len(words_b) < 2:
         return _prefix(a, b)
+    if words_a[-len(words_b) :] == words_b or words_b[-len(words_a) :] == words_a:  # de la Rocha, Zack de la Rocha
+        return ""
     first_a, first_b = words_a[0], words_b[0]
     is_initial = is_initial_of(first_a, first_b) or is_initial_of(first_b, first_a)
     if not is_initial and not is_spelling_variant(first_a, first_b):
