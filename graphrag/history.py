@@ -15,7 +15,6 @@ from graphrag import store
 from graphrag.changes import compare_runs, read_rows
 from graphrag.errors import NoIndex, StoreError, did_you_mean, shown_path
 from graphrag.store import RunTables
-from graphrag.store.runs import run_folder
 
 LIVE, KEPT = "live", "kept"
 
@@ -71,7 +70,7 @@ def _open(output_dir: Path, run_id: str) -> RunTables:
     kept = store.list_runs(output_dir)
     if run_id not in kept:
         raise StoreError(
-            f'No run "{run_id}" is kept in {shown_path(run_folder(output_dir, "").parent / "runs")}.'
+            f'No run "{run_id}" is kept in {shown_path(output_dir / "runs")}.'
             f'{did_you_mean(run_id, kept)} See "graphrag runs".'
         )
     return store.open_run_tables(output_dir, run_id)
@@ -84,7 +83,5 @@ def _find_before(output_dir: Path, after: RunTables) -> RunTables:
         return store.open_run_tables(output_dir, named)
     older = [run_id for run_id in kept if run_id < after.run_id]
     if not older:
-        raise StoreError(
-            f"Run {after.run_id} has nothing to be compared with: no older run is kept (output.keep_runs)."
-        )
+        raise StoreError(f"No run older than {after.run_id} is kept to compare it with (output.keep_runs).")
     return store.open_run_tables(output_dir, older[-1])
