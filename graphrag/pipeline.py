@@ -10,6 +10,7 @@ publish the run (run.py).
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,7 @@ from graphrag.index import (
 )
 from graphrag.naming import entity_types
 from graphrag.progress import Progress, QuietProgress
+from graphrag.replies.objects import DIFFERENT, SAME, UNSURE
 from graphrag.run import (
     Frames,
     Run,
@@ -168,6 +170,11 @@ def judge(run: Run) -> Frames:
     )
     if judged.verdicts.is_empty():
         return {"failures": judged.failures}
+    said = Counter(judged.verdicts["verdict"].to_list())
+    run.notices.append(
+        f"The judge called {said[SAME]} pairs of names the same and {said[DIFFERENT]} different; it was unsure of "
+        f"{said[UNSURE]} (graphrag aliases suspects)."
+    )
     decided = _decide_names(run, frames["entity_mentions"], judged.verdicts)
     return decided._asdict() | {"failures": judged.failures}
 
