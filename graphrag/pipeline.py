@@ -9,6 +9,7 @@ publish the run (run.py).
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import polars as pl
@@ -32,6 +33,7 @@ from graphrag.index import (
 from graphrag.input_files import hash_input, keep_files, recall_files
 from graphrag.naming import entity_types
 from graphrag.progress import Progress, QuietProgress
+from graphrag.replies.objects import DIFFERENT, SAME, UNSURE
 from graphrag.run import Frames, Run, RunSummary, finish_run, finish_unchanged, open_run, read_last
 from graphrag.run_model import OpenLlm, RunModel
 from graphrag.settings import Settings
@@ -154,6 +156,11 @@ def judge(run: Run) -> Frames:
     )
     if judged.verdicts.is_empty():
         return {"failures": judged.failures}
+    said = Counter(judged.verdicts["verdict"].to_list())
+    run.notices.append(
+        f"The judge called {said[SAME]} pairs of names the same and {said[DIFFERENT]} different; it was unsure of "
+        f"{said[UNSURE]} (graphrag aliases suspects)."
+    )
     decided = _decide_names(run, frames["entity_mentions"], judged.verdicts)
     return decided._asdict() | {"failures": judged.failures}
 

@@ -51,6 +51,7 @@ def test_a_run_asks_its_judge_once_and_merges_with_all_evidence(project: Project
     found = project.tables()
     assert stages(project).count("judgement") == 1 and check_integrity(found) == []
     assert {row["stage"] for row in summary.calls} == {"extraction", "judgement"}
+    assert any("called 1 pairs of names the same and 1 different; it was unsure of 0" in n for n in summary.notices)
     gateway = found["entities"].filter(pl.col("title").str.starts_with("Payment")).row(0, named=True)
     assert sorted([gateway["title"], *gateway["aliases"]]) == ["Payment Gateway", "Payment Gatway"]
     assert (gateway["n_documents"], gateway["degree"]) == (2, 2)

@@ -45,6 +45,7 @@ def find_look_alikes(
         *look_alikes.by_spacing(nodes),
         *look_alikes.by_roman_numeral(nodes),
         *look_alikes.by_word_order(nodes),
+        *look_alikes.by_nationality(nodes),
         *look_alikes.by_shortened_compound(nodes),
         *look_alikes.by_token_subset(nodes),
         *misspellings.candidates,
@@ -65,9 +66,10 @@ def find_look_alikes(
 
 # What is named as the method of a pair that several sources found: the one that says most.
 _METHODS = (
-    "spacing", "accents", "plural", "suffix", "comma_order", "leading_word", "honorific", "initials", "acronym",
-    "numeronym", "surname", "given_name", "link", "qualifier", "appositive", "roman_numeral", "word_order", "compound",
-    "edit", "token_subset", "letters_in_order", "word_family", "vector", "neighbours",
+    "spacing", "accents", "plural", "suffix", "comma_order", "leading_word", "honorific", "initials", "country",
+    "acronym", "numeronym", "shorter_name", "surname", "given_name", "link", "qualifier", "appositive",
+    "roman_numeral", "word_order", "compound", "nationality", "edit", "token_subset", "letters_in_order",
+    "word_family", "vector", "neighbours",
 )  # fmt: skip
 _METHOD_ORDER = {method: n for n, method in enumerate(_METHODS)}
 

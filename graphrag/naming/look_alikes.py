@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from graphrag.names import SMALL_WORDS, TITLES, roman_value
 from graphrag.naming.blocking import find_near_names
+from graphrag.naming.country_names import country_of
 from graphrag.naming.nodes import Candidate, Node
 from graphrag.naming.rules import compact_pairs, group_positions
 
@@ -85,6 +86,19 @@ def _subsets(long: int, shorts: Sequence[int], score: float) -> Iterator[Candida
     for short in shorts:
         if short != long:
             yield Candidate(short, long, "token_subset", score, "All words of one name stand in the other.")
+
+
+def by_nationality(nodes: Sequence[Node]) -> Iterator[Candidate]:
+    """Finland and Finnish, where both are typed as places. Of such pairs people call two in five one entity."""
+    countries: dict[str, list[int]] = defaultdict(list)
+    for i, node in enumerate(nodes):
+        if (country := country_of(node.name.key)) and node.family == "place":
+            countries[country].append(i)
+    for country, members in sorted(countries.items()):
+        lead = next((i for i in members if nodes[i].name.key == country), members[0])
+        yield from (
+            Candidate(i, lead, "nationality", 0.4, "A country and its adjective.") for i in members if i != lead
+        )
 
 
 def by_shortened_compound(nodes: Sequence[Node]) -> Iterator[Candidate]:

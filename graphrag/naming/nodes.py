@@ -21,6 +21,7 @@ class Node:
     name: Name
     surfaces: tuple[str, ...]
     common_words: frozenset[str] = frozenset()
+    family: str = ""  # of the type that most mentions have
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -86,9 +87,8 @@ def as_node(key: Key) -> Node:
     """The most frequent surface stands for the node; types say whether it may be a person."""
     surfaces = tuple(sorted(key.surfaces, key=lambda s: (-key.surfaces[s], s)))
     name = parse_name(surfaces[0], person=_person(key))
-    return Node(
-        replace(name, is_one_word=all(is_one_word(surface) for surface in surfaces)), surfaces, key.common_words
-    )
+    name = replace(name, is_one_word=all(is_one_word(surface) for surface in surfaces))
+    return Node(name, surfaces, key.common_words, type_family(choose_type(key.types)))
 
 
 def _person(key: Key) -> str:

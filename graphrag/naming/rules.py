@@ -22,6 +22,7 @@ from graphrag.names import (
     singular_key,
     split_legal_form,
 )
+from graphrag.naming.country_names import country_of, is_country_name
 from graphrag.naming.nodes import Candidate, Node
 from graphrag.naming.person_rules import (
     by_comma_order,
@@ -108,6 +109,18 @@ def by_acronym(nodes: Sequence[Node]) -> Iterator[Candidate]:
             yield Candidate(i, base, "acronym", 1.0, "The full form with its acronym in brackets.")
 
 
+def by_country(nodes: Sequence[Node]) -> Iterator[Candidate]:
+    """U.S., USA, United States; an abbreviation only where it is typed as a place: RSA may be a cipher."""
+    places: dict[str, list[int]] = defaultdict(list)
+    for i, node in enumerate(nodes):
+        is_short = any(is_acronym(surface) for surface in node.surfaces)
+        if is_country_name(node.name.key) and (node.family == "place" or not (node.family or is_short)):
+            places[country_of(node.name.key)].append(i)
+    for country, members in sorted(places.items()):
+        lead = next((i for i in members if nodes[i].name.key == country), members[0])
+        yield from (Candidate(i, lead, "country", 1.0, "Names of one country.") for i in members if i != lead)
+
+
 def by_numeronym(nodes: Sequence[Node]) -> Iterator[Candidate]:
     """K8s and Kubernetes."""
     shapes = [(i, shape) for i, node in enumerate(nodes) if (shape := numeronym_shape(node.name.key))]
@@ -134,6 +147,7 @@ RULES: tuple[tuple[Rule, bool], ...] = (
     (by_leading_word, False),
     (by_honorific, True),
     (by_initials, True),
+    (by_country, False),
     (by_acronym, True),
     (by_numeronym, True),
     (by_shorter_name, True),

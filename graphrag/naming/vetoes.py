@@ -21,6 +21,7 @@ from graphrag.names import (
     split_honorifics,
     titles_differ,
 )
+from graphrag.naming.country_names import country_of
 
 # Any two words of one row exclude each other.
 OPPOSITES = (
@@ -66,6 +67,8 @@ def find_veto(a: Name, b: Name) -> str:
         return "symbols differ"
     if a.qualifier and b.qualifier and a.qualifier != b.qualifier:
         return f"qualifiers differ: {_both(a.qualifier, b.qualifier)}"
+    if (country := country_of(a.key)) and country == country_of(b.key):
+        return ""
     if a.compact == b.compact and digit_runs(a.key) == digit_runs(b.key):
         return ""
     if a.legal_form and b.legal_form and a.legal_form != b.legal_form:
