@@ -282,7 +282,7 @@ NAMES = (
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     names=st.sets(st.sampled_from(NAMES), min_size=2),
     words=st.lists(st.sampled_from([SAME, DIFFERENT, UNSURE]), min_size=40, max_size=40),
