@@ -306,6 +306,9 @@ def _write_tables(
         )
         for name, line in decisions.unknown_names
     ]
+    for name, line in decisions.ambiguous_names:
+        detail = f'{rules.path}, line {line}: several entities are called "{name}"; the rule leaves them as they are.'
+        failures.append(tables.failure_row("disambiguation", name, "ambiguous_alias", detail))
     failures += [tables.failure_row("disambiguation", source, "candidates_cut", detail) for source, detail in cuts]
     return Disambiguation(
         clusters=pl.DataFrame(clusters, schema=CLUSTER_SCHEMA, orient="row"),

@@ -36,7 +36,8 @@ class NameDecisions:
 
     def __init__(self, keys: list[Key], neighbours: Mapping[str, set[str]]) -> None:
         self.keys = list(keys)
-        self.unknown_names: list[tuple[str, int]] = []
+        self.unknown_names: list[tuple[str, int]] = []  # of the user's rules, with their lines
+        self.ambiguous_names: list[tuple[str, int]] = []
         self.undecided: list[Candidate] = []  # of rules and documents, for `propose`
         self._neighbours = neighbours
         self._edges_of: dict[int, list[Edge]] = defaultdict(list)
@@ -56,9 +57,11 @@ class NameDecisions:
 
     def apply_user_rules(self, rules: AliasRules) -> None:
         for rule in (*rules.never, *rules.always):
-            self.unknown_names += [
-                (name, rule.line) for name in rule.names or rule.all_names if name_key(name) not in self._position
-            ]
+            for name in rule.names or rule.all_names:
+                if name_key(name) not in self._position:
+                    self.unknown_names.append((name, rule.line))
+                elif self._find(name) is None:
+                    self.ambiguous_names.append((name, rule.line))
         for rule in rules.never:
             for a, b in combinations(rule.names, 2):
                 i, j = self._find_or_add(a), self._find_or_add(b)

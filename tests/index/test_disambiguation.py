@@ -253,7 +253,9 @@ def test_titles_of_persons(surfaces: str, groups: str) -> None:
 
 
 def test_word_that_the_text_writes_small_is_no_part_of_a_name() -> None:
-    doc = document("d", "Pemberley has woods and upper woods on its upper upper side. Pemberley Woods. Upper, Upper Moor.")
+    doc = document(
+        "d", "Pemberley has woods and upper woods on its upper upper side. Pemberley Woods. Upper, Upper Moor."
+    )
     surfaces = ("Pemberley", "Pemberley Woods", "Upper Moor")
     found = [mention(doc, s, type="person") for s in surfaces] + [mention(doc, "Upper", type="person")]
     assert titles(run([doc], found)) == ["Pemberley", "Pemberley Woods", "Upper", "Upper Moor"]
@@ -552,6 +554,17 @@ def test_no_snowball_of_near_names() -> None:
 def test_unknown_name_in_aliases_is_a_row() -> None:
     result = names("Redis", rules='[[never]]\nnames = ["Redis", "Reddis"]')
     assert result.failures.select("item_id", "reason").rows() == [("Reddis", "unknown_alias")]
+
+
+def test_name_of_two_homonyms_in_aliases_is_a_row() -> None:
+    rules = '[[always]]\nnames = ["Swift", "Redis"]'
+    docs = [document("a", "Swift"), document("b", "Swift is old."), document("c", "Redis")]
+    mentions = [
+        mention(doc, "Swift", type=t, method="llm") for doc, t in zip(docs, ("person", "language"), strict=False)
+    ]
+    result = run(docs, [*mentions, mention(docs[2], "Redis")], rules=rules)
+    assert result.clusters.height == 3
+    assert result.failures.select("item_id", "reason").rows() == [("Swift", "ambiguous_alias")]
 
 
 def test_no_mentions_gives_typed_empty_tables() -> None:

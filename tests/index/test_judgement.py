@@ -9,6 +9,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from graphrag import tables
 from graphrag.errors import BudgetSpent
@@ -19,8 +21,12 @@ from graphrag.llm import ScriptedFault, ScriptedLlm
 from graphrag.llm.budget import Budget
 from graphrag.llm.chat import ChatRequest, Completion
 from graphrag.memo import Memo
+from graphrag.names import parse_name
 from graphrag.naming.alias_rules import parse_alias_rules
+from graphrag.naming.verdicts import SCHEMA
+from graphrag.naming.vetoes import find_veto
 from graphrag.prompts import load_prompt
+from graphrag.replies.objects import DIFFERENT, SAME, UNSURE
 from tests.mention_rows import Row, document, mention, relation
 
 PROMPTS = JudgePrompts(load_prompt("judge_same_entity"), load_prompt("repair_reply"))
@@ -268,3 +274,44 @@ def test_the_sentence_around_a_name(text: str, sentence: str) -> None:
     llm = ScriptedLlm(answer(same))
     corpus.judge(llm)
     assert f'first: type unknown; in the text "{sentence}"\n' in llm.requests[0].text
+
+
+NAMES = (
+    "Gateway", "Payment Gateway", "Payment Gateway Service", "Payment Gatway", "Gateway North", "Gateway South",
+    "Gateway 1", "Redis", "Redis Sentinel", "Redis Cluster", "Auth", "Auth Service", "AuthService 2",
+)  # fmt: skip
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    names=st.sets(st.sampled_from(NAMES), min_size=2),
+    words=st.lists(st.sampled_from([SAME, DIFFERENT, UNSURE]), min_size=40, max_size=40),
+    never=st.booleans(),
+    data=st.data(),
+)
+def test_whatever_a_judge_says(names: set[str], words: list[str], never: bool, data: st.DataObject) -> None:
+    """Its "different" is kept, vetoes and `never` hold, "same" joins or is refused in words; order does not matter."""
+    chosen = sorted(names)
+    rules = f"[[never]]\nnames = {chosen[:2]!r}\n" if never else ""
+    corpus = Corpus(*chosen, rules=rules)
+    open_pairs = corpus.disambiguate().alias_candidates.filter(verdict="propose")
+    verdicts = open_pairs.select(SCHEMA.names()[:4]).with_columns(
+        verdict=pl.Series(words[: open_pairs.height], dtype=pl.String), reason=pl.lit("")
+    )
+    found = corpus.disambiguate(verdicts)
+    joined = pairs_of(found)
+    if never:
+        assert frozenset(chosen[:2]) not in joined
+    parsed = {name: parse_name(name) for name in chosen}
+    assert [pair for pair in joined if find_veto(*(parsed[name] for name in sorted(pair)))] == []
+    for a, b, verdict in verdicts.select("surface_a", "surface_b", "verdict").iter_rows():
+        pair = frozenset((a, b))
+        if verdict == "different":
+            assert pair not in joined
+        if verdict == "same" and pair not in joined:
+            entity = dict(found.entity_mentions.select("surface", "entity_id").iter_rows())
+            apart = found.alias_candidates.filter(verdict="never").select("entity_id_a", "entity_id_b").rows()
+            assert {entity[a], entity[b]} in [set(row) for row in apart]
+    order = data.draw(st.permutations(range(verdicts.height)))
+    again = corpus.disambiguate(verdicts[order])
+    assert all(a.equals(b) for a, b in zip(found, again, strict=True))
