@@ -24,11 +24,12 @@ from graphrag.naming.alias_rules import parse_alias_rules as parse_alias_rules
 from graphrag.naming.candidates import EmbedNames, find_look_alikes, rank_candidates
 from graphrag.naming.common_words import set_common_words
 from graphrag.naming.decisions import MAX_PROPOSALS, NameDecisions
-from graphrag.naming.declared_aliases import Note, find_phrases, read_notes, read_persons
+from graphrag.naming.declared_aliases import Note, read_notes, read_persons
 from graphrag.naming.entity_types import choose_type
 from graphrag.naming.homonyms import split_homonyms
 from graphrag.naming.namesakes import split_namesakes
 from graphrag.naming.nodes import Key
+from graphrag.naming.phrases import find_phrases
 from graphrag.naming.qualified_names import find_linked_names
 from graphrag.naming.rules import RULES
 from graphrag.naming.titles import choose_title

@@ -17,9 +17,10 @@ from itertools import combinations
 from graphrag.names import is_abbreviation, name_key, split_honorifics
 from graphrag.naming.alias_rules import AliasRules
 from graphrag.naming.clusters import Clusters
-from graphrag.naming.declared_aliases import Note, Phrase
+from graphrag.naming.declared_aliases import Note
 from graphrag.naming.entity_types import choose_type, type_family
 from graphrag.naming.nodes import Candidate, Edge, Key, Refusal, as_node
+from graphrag.naming.phrases import Phrase
 from graphrag.naming.qualified_names import LinkedName, describes_type
 from graphrag.naming.rules import Rule
 from graphrag.naming.vetoes import find_title_veto, find_veto, ordered_person_words
