@@ -2,8 +2,8 @@
 nothing, publishes nothing.
 
 Known before a run are the questions about text units (extraction, claims) and, from the published index, those about
-communities; before the first run their number is a guess. How many descriptions will be summarised and how many pairs
-of names judged is known only after extraction; notes say so, and how many it can be at most.
+pairs of names and communities; before the first run the number of reports is a guess. How many descriptions will be
+summarised is known only after extraction; notes say so, and how many pairs can be judged at most.
 """
 
 from __future__ import annotations
@@ -55,7 +55,11 @@ def plan_run(settings: Settings, root: Path, *, progress: Progress) -> Plan:
                 run_stage(stage, run)
         models = models_of_roles(settings.llm.model, settings.llm.role_models())
         prices = price_models(sorted(set(models.values())), main=settings.llm.model, per_million=settings.llm.price)
-        requests = [*_list_requests(run, run.model), *_list_report_requests(run, run.model)]
+        requests = [
+            *_list_requests(run, run.model),
+            *_list_judge_requests(run, run.model, models["judge"]),
+            *_list_report_requests(run, run.model),
+        ]
         calls = plan_calls(requests, models=models, prices=prices, memo=run.memo)
         if store.read_manifest(run.output_dir) is None:
             calls = pl.concat([calls, _guess_reports(run, models["report"], prices[models["report"]])])
@@ -123,21 +127,39 @@ def _note_on_reports(run: Run) -> str:
     return "Reports are those of the published index; communities that change are asked about anew."
 
 
+def _list_judge_requests(run: Run, model: RunModel, judge: str) -> Iterator[ChatRequest]:
+    """The open pairs of names of the published index; none without an index, or with the judge off."""
+    knobs = run.settings.disambiguation
+    if not knobs.judge or store.read_manifest(run.output_dir) is None:
+        return
+    with store.open_index(run.output_dir) as published:
+        names = ("alias_candidates", "entities", "entity_mentions", "relationship_mentions", "documents")
+        frames = {name: published.frame(f"from {name}") for name in names}
+    yield from judgement.plan_judgement(
+        frames["alias_candidates"],
+        frames["entities"],
+        frames["entity_mentions"],
+        frames["relationship_mentions"],
+        frames["documents"],
+        prompts=model.judge_prompts,
+        model=judge,
+        max_judged_pairs=knobs.max_judged_pairs,
+        memo=run.memo,
+    )
+
+
 def _note_on_judge(run: Run) -> list[str]:
-    """What the judge may cost beside the plan: its bound, and how many pairs the published index leaves open."""
+    """What the judge may cost beside the plan."""
     knobs = run.settings.disambiguation
     if not knobs.judge:
         return []
     n_calls = math.ceil(knobs.max_judged_pairs / judgement.PAIRS_PER_CALL)
-    note = (
-        f"Nor the judge: {judgement.PAIRS_PER_CALL} open pairs of names a call, at most "
-        f"{n_calls:,} calls (disambiguation.max_judged_pairs)"
-    )
+    bound = f"at most {n_calls:,} calls (disambiguation.max_judged_pairs)"
     if store.read_manifest(run.output_dir) is None:
-        return [f"{note}."]
-    with store.open_index(run.output_dir) as published:
-        n_open = published.frame("select count(*) as n from alias_candidates where verdict = 'propose'").item()
-    return [f"{note}; the published index holds {n_open:,} open pairs."]
+        return [
+            f"Nor the judge of names: one call for {judgement.PAIRS_PER_CALL} pairs that rules leave open, {bound}."
+        ]
+    return [f"Pairs of names for the judge are those that the published index leaves open; {bound}."]
 
 
 def _list_requests(run: Run, model: RunModel) -> Iterator[ChatRequest]:

@@ -222,7 +222,22 @@ class Gates(Section):
 
 
 class Schedule(Section):
-    cron: str = Field("0 2 * * *", min_length=9, description="when flows/nightly.py runs the index, in local time")
+    cron: str = Field("0 2 * * *", min_length=9, description="when flows/nightly.py runs the index")
+    full_cron: str = Field("", description="when it runs with --full, such as 0 4 * * 0 for Sundays; empty: never")
+    timezone: str = Field("UTC", min_length=1, description="time zone of both, such as Europe/Berlin")
+    budget_usd: float = Field(0.0, ge=0, description="--budget of a scheduled run; 0: llm.budget_usd")
+    max_tokens: int = Field(0, ge=0, description="--max-tokens of a scheduled run; 0: no limit")
+
+
+class Flow(Section):
+    task_runner: Literal["processes", "dask"] = Field(
+        "processes", description="where the Prefect flow makes parses and vectors: this machine, or a Dask cluster"
+    )
+    dask_address: str = Field(
+        "", description="scheduler of your Dask cluster, tcp://host:8786; empty: a cluster on this machine"
+    )
+    retries: int = Field(2, ge=0, le=20, description="further tries of a stage that the disk or the provider failed")
+    retry_seconds: float = Field(30.0, ge=0, description="pause before such a try")
 
 
 class Settings(BaseModel):
@@ -243,6 +258,7 @@ class Settings(BaseModel):
     search: Search = Search()
     gates: Gates = Gates()
     schedule: Schedule = Schedule()
+    flow: Flow = Flow()
 
     def sha256(self, *sections: str) -> str:
         """Hash of the named sections' values, or of all."""

@@ -11,7 +11,6 @@ from graphrag.errors import BudgetSpent
 from graphrag.llm.chat import ChatRequest
 from graphrag.planning import plan_run
 from graphrag.progress import QuietProgress
-from graphrag.settings import load_settings
 from graphrag.store import check_integrity
 
 from .index.model_rows import answer_depends
@@ -103,10 +102,15 @@ def test_a_budget_that_ends_before_the_judge_publishes_nothing(project: Project)
 
 
 def test_the_plan_tells_what_the_judge_may_cost(project: Project) -> None:
-    settings = load_settings(project.root, overrides=["llm.model=scripted", "embeddings.model=none"], environ={})[0]
-    before = plan_run(settings, project.root, progress=QuietProgress()).notes
-    assert any("at most 67 calls (disambiguation.max_judged_pairs)." in note for note in before)
+    def plan() -> tuple[list[tuple[str, int]], list[str]]:
+        planned = plan_run(project.settings(), project.root, progress=QuietProgress())
+        return planned.calls.filter(stage="judgement").select("stage", "calls").rows(), planned.notes
+
+    calls, notes = plan()
+    assert calls == [] and any("at most 67 calls (disambiguation.max_judged_pairs)." in note for note in notes)
+    project.index("disambiguation.judge=false")
+    calls, notes = plan()
+    assert calls == [("judgement", 1)] and any("the published index leaves open" in note for note in notes)
     project.script = judged("unsure")  # type: ignore[assignment]
     project.index()
-    after = plan_run(settings, project.root, progress=QuietProgress()).notes
-    assert any("the published index holds 1 open pairs" in note for note in after)
+    assert plan()[0] == []  # the memo knows the verdict

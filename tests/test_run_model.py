@@ -294,16 +294,17 @@ def test_claims_are_asked_only_when_enabled(project: Project) -> None:
 
 def test_the_plan_asks_nothing_and_knows_the_memo(project: Project) -> None:
     plan = plan_run(project.settings(), project.root, progress=QuietProgress())
-    (row,) = plan.calls.iter_rows(named=True)
+    (row,) = plan.calls.filter(stage="extraction").iter_rows(named=True)
     assert (plan.n_documents, plan.n_text_units, row["calls"], row["from_memo"]) == (3, 3, 3, 0)
     assert row["prompt_tokens"] > 2_000 and row["usd_low"] is None
     assert any("No price" in note for note in plan.notes)
     project.index()
-    (row,) = plan_run(project.settings(), project.root, progress=QuietProgress()).calls.iter_rows(named=True)
+    plan = plan_run(project.settings(), project.root, progress=QuietProgress())
+    (row,) = plan.calls.filter(stage="extraction").iter_rows(named=True)
     assert (row["calls"], row["from_memo"]) == (0, 3)
-    (row,) = plan_run(
-        project.settings("llm.price=[1.0, 4.0]", "extraction.max_gleanings=1"), project.root, progress=QuietProgress()
-    ).calls.iter_rows(named=True)
+    priced = project.settings("llm.price=[1.0, 4.0]", "extraction.max_gleanings=1")
+    plan = plan_run(priced, project.root, progress=QuietProgress())
+    (row,) = plan.calls.filter(stage="extraction").iter_rows(named=True)
     assert (row["calls"], row["from_memo"]) == (3, 3) and 0 < row["usd_low"] < row["usd_high"]
     with pytest.raises(UsageError, match="embedded"):
         plan_run(project.settings("llm.model=embedded"), project.root, progress=QuietProgress())

@@ -10,7 +10,7 @@ Does not: merge anything, or look at pairs that a veto keeps apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -72,10 +72,9 @@ async def judge_candidates(
     chosen = choose_pairs(alias_candidates, max_judged_pairs=max_judged_pairs)
     pairs = describe_pairs(chosen, clusters, entity_mentions, relationship_mentions, documents)
 
-    keys = {pair: memo_key(llm.models["judge"], prompts.judge.sha256, pair.text) for pair in pairs}
+    keys = _key_pairs(pairs, prompts, llm.models["judge"])
     verdicts = _recall(memo, keys)
-    waiting = [pair for pair in pairs if pair not in verdicts]
-    batches = [waiting[start : start + PAIRS_PER_CALL] for start in range(0, len(waiting), PAIRS_PER_CALL)]
+    batches = _cut_batches([pair for pair in pairs if pair not in verdicts])
 
     async def ask(batch: Sequence[Pair]) -> _Answer:
         return await _ask_batch(llm, batch, prompts)
@@ -95,6 +94,35 @@ async def judge_candidates(
         verdicts=pl.DataFrame(rows, schema=SCHEMA, orient="row").sort(SCHEMA.names()),
         failures=tables.FAILURES.from_rows([row for answer in answers for row in answer.failures]),
     )
+
+
+def plan_judgement(
+    alias_candidates: pl.DataFrame,
+    entities: pl.DataFrame,
+    entity_mentions: pl.DataFrame,
+    relationship_mentions: pl.DataFrame,
+    documents: pl.DataFrame,
+    *,
+    prompts: JudgePrompts,
+    model: str,
+    max_judged_pairs: int,
+    memo: Memo | None = None,
+) -> Iterator[ChatRequest]:
+    """The questions about the open pairs of an index whose verdicts the memo does not hold."""
+    clusters = entities.select(pl.col("id").alias("entity_id"), "title", "type", pl.col("aliases").alias("surfaces"))
+    chosen = choose_pairs(alias_candidates, max_judged_pairs=max_judged_pairs)
+    pairs = describe_pairs(chosen, clusters, entity_mentions, relationship_mentions, documents)
+    known = _recall(memo, _key_pairs(pairs, prompts, model))
+    for batch in _cut_batches([pair for pair in pairs if pair not in known]):
+        yield render_question(batch, prompts)
+
+
+def _key_pairs(pairs: Sequence[Pair], prompts: JudgePrompts, model: str) -> dict[Pair, str]:
+    return {pair: memo_key(model, prompts.judge.sha256, pair.text) for pair in pairs}
+
+
+def _cut_batches(pairs: Sequence[Pair]) -> list[Sequence[Pair]]:
+    return [pairs[start : start + PAIRS_PER_CALL] for start in range(0, len(pairs), PAIRS_PER_CALL)]
 
 
 def _recall(memo: Memo | None, keys: Mapping[Pair, str]) -> dict[Pair, Verdict]:

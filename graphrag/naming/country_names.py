@@ -236,3 +236,8 @@ def country_of(key: str) -> str:
 def is_country_name(key: str) -> bool:
     """A name, not an adjective."""
     return key in _NAMES
+
+
+def is_country_adjective(key: str) -> bool:
+    """Most are names of languages, too."""
+    return key in _ADJECTIVES

@@ -10,16 +10,17 @@ Does not: read mentions, choose titles, or call a model.
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
 from graphrag.names import is_abbreviation, name_key, split_honorifics
 from graphrag.naming.alias_rules import AliasRules
 from graphrag.naming.clusters import Clusters
-from graphrag.naming.declared_aliases import Note, Phrase
+from graphrag.naming.declared_aliases import Note
 from graphrag.naming.entity_types import choose_type, type_family
 from graphrag.naming.nodes import Candidate, Edge, Key, Refusal, as_node
+from graphrag.naming.phrases import Phrase
 from graphrag.naming.qualified_names import LinkedName, describes_type
 from graphrag.naming.rules import Rule
 from graphrag.naming.vetoes import find_title_veto, find_veto, ordered_person_words
@@ -77,7 +78,7 @@ class NameDecisions:
 
     # -- declared by documents
 
-    def apply_notes(self, notes: list[Note]) -> None:
+    def apply_notes(self, notes: Sequence[Note]) -> None:
         """Title and aliases of a note are one, where one is mentioned; a name that two notes claim is neither's."""
         claims: dict[str, set[str]] = defaultdict(set)
         for note in notes:
