@@ -33,6 +33,7 @@ from graphrag.index.report_wording import (
     say_together,
     tell_facts,
     tell_quotes,
+    title_of,
 )
 from graphrag.tables import UNCONNECTED
 from graphrag.tokens import split_search_terms
@@ -60,9 +61,8 @@ def write_template_report(row: dict[str, Any], corpus: Corpus) -> Report:
         verb = "entity has" if row["size"] == 1 else "entities have"
         summary = f"{row['size']} {verb} no relationship to another: {enumerate_names(names, MAX_NAMED)}."
         return Report(UNCONNECTED, summary, [], TEMPLATE, [], [], [])
-    members = order_members(row, corpus)
     quotes = _choose_quotes(row, _readable_quotes(row, corpus), 2, corpus)
-    title = enumerate_names([corpus.entities[member]["title"] for member in members], 3)
+    title = title_of(row, corpus)
     facts = [say_fact(corpus.relationships[r]) for r in order_relationships(row["relationship_ids"], corpus)]
     counts = f"{say_count(row['size'], 'entity', 'entities')}, {say_count(len(facts), 'relationship')}"
     counts = f"{counts}: {enumerate_names(facts, 3)}." if facts else f"{counts}."
@@ -74,16 +74,15 @@ def write_template_report(row: dict[str, Any], corpus: Corpus) -> Report:
 def _write_leaf(row: dict[str, Any], corpus: Corpus, max_findings: int) -> Report:
     members = order_members(row, corpus)
     quotes = _readable_quotes(row, corpus)
-    title = join_names([corpus.entities[member]["title"] for member in members[:3]])
     is_known = any(is_stated(r, corpus) for r in row["relationship_ids"])
     most = min(MAX_SUMMARY, len(quotes) // 2) if is_known else MAX_UNSTATED
     best = _choose_quotes(row, quotes, max(1, most), corpus)
     lead = "" if is_known else say_together(members, quotes_inside(row, corpus), corpus)
     limit = max_findings if is_known else min(max_findings, MAX_UNSTATED)
-    findings, used = _find_by_member(row, set(row["relationship_ids"]), quotes, limit, corpus)
+    findings, used = _find_by_member(row, set(row["relationship_ids"]), _not_said(quotes, best), limit, corpus)
     bare = [] if best else _bare_facts(row, corpus)
     summary = " ".join(filter(None, [lead, tell_quotes(best, row, corpus), tell_facts(bare, corpus)]))
-    return Report(title, summary, findings, EXTRACTIVE, best + used, best, bare)
+    return Report(title_of(row, corpus), summary, findings, EXTRACTIVE, best + used, best, bare)
 
 
 def _write_parent(
@@ -97,7 +96,8 @@ def _write_parent(
     crossing = _readable_quotes(between, corpus)
     is_known = any(is_stated(r, corpus) for r in across)
     joints = _choose_quotes(between, crossing, 2 if is_known else 1, corpus)
-    told = [quote for _, report in children for quote in report.digest[:2] if quote not in joints]
+    told = [quote for _, report in children for quote in report.digest[:2] if _is_readable(quote)]
+    told = _not_said(told, joints)
     best = joints + _choose_quotes(row, told, MAX_SUMMARY - len(joints), corpus)
     heads = [order_members(child, corpus)[0] for child, _ in children[:3]]
     title = join_names([corpus.entities[head]["title"] for head in heads])
@@ -105,9 +105,9 @@ def _write_parent(
     lead = f"{row['size']} entities in {len(parts)} groups: {enumerate_names(parts, MAX_CHILDREN_NAMED, '; ')}."
     n_joints = max(1, max_findings - min(len(children), max_findings // 2 + 1)) if max_findings > 1 else 0
     n_joints = n_joints if is_known else min(n_joints, MAX_UNSTATED)
-    findings, used = _find_by_member(row, set(between["relationship_ids"]), crossing, n_joints, corpus)
+    findings, used = _find_by_member(row, set(between["relationship_ids"]), _not_said(crossing, best), n_joints, corpus)
     for _, report in children:
-        shown = [quote for quote in report.digest if _is_readable(quote)][:SENTENCES_A_FINDING]
+        shown = _not_said([quote for quote in report.digest if _is_readable(quote)], best)[:SENTENCES_A_FINDING]
         if shown and len(findings) < max_findings:
             findings.append(Finding(report.title, tell_quotes(shown, row, corpus)))
             used = used + shown
@@ -125,19 +125,28 @@ def _find_by_member(
     """
     findings: list[Finding] = []
     used: list[Sentence] = []
-    left = [(quote, set(split_search_terms(quote.text))) for quote in quotes]
+    left = list(quotes)
     for member in order_members(dict(row, relationship_ids=sorted(focus)), corpus):
         if len(findings) == limit:
             break
-        about = [quote for quote, _ in left if any(touches(r, member, corpus) for r in quote.ids if r in focus)]
+        about = [quote for quote in left if any(touches(r, member, corpus) for r in quote.ids if r in focus)]
         chosen = _choose_quotes(row, about, SENTENCES_A_FINDING, corpus)
         if chosen:
             told = {r for quote in chosen for r in quote.ids if r in focus and touches(r, member, corpus)}
             findings.append(Finding(say_member(member, told, corpus), tell_quotes(chosen, row, corpus)))
             used += chosen
-            told_words = [(quote, set(split_search_terms(quote.text))) for quote in chosen]
-            left = [(q, words) for q, words in left if not any(_says_same(q, words, *other) for other in told_words)]
+            left = _not_said(left, chosen)
     return findings, used
+
+
+def _not_said(quotes: Sequence[Sentence], said: Sequence[Sentence]) -> list[Sentence]:
+    """The quotes that say something else than those that are told already."""
+    words = [(quote, set(split_search_terms(quote.text))) for quote in said]
+    return [
+        quote
+        for quote in quotes
+        if not words or not any(_says_same(quote, set(split_search_terms(quote.text)), *other) for other in words)
+    ]
 
 
 def _bare_facts(row: dict[str, Any], corpus: Corpus) -> list[str]:

@@ -62,6 +62,8 @@ def rate_by_structure(row: dict[str, Any], corpus: Corpus) -> tuple[float, str]:
     parts = size / (size + 10) + weight / (weight + 20) + n_documents / (n_documents + 5)
     rank = round(10 / 3 * parts, 1)
     entities, facts = say_count(size, "entity", "entities"), say_count(len(stated), "stated relationship")
+    if not stated:
+        return rank, f"Rank {rank:g} of 10: {entities} that stand in the same sentences; no relationship is stated."
     figures = f"{entities}, {facts} of total weight {weight:.0f}"
     return rank, f"Rank {rank:g} of 10: {figures}, from {say_count(n_documents, 'document')}."
 

@@ -23,11 +23,16 @@ from graphrag.naming.nodes import Candidate, Key, Node
 EmbedNames = Callable[[Sequence[str]], Matrix]  # a row of length 1 for each name
 
 
-class LookAlikes(NamedTuple):
-    """`cuts`: (source, what it left out), for the failures table."""
+class Cut(NamedTuple):
+    """What a source left out, for the failures table."""
 
+    source: str
+    detail: str
+
+
+class LookAlikes(NamedTuple):
     candidates: list[Candidate]
-    cuts: list[tuple[str, str]]
+    cuts: list[Cut]
 
 
 def find_look_alikes(
@@ -55,12 +60,12 @@ def find_look_alikes(
     ]
     cuts = []
     if n_blocks := misspellings.n_large_blocks:
-        cuts.append(("edit", f"{n_blocks} groups of letters are shared by too many words to compare."))
+        cuts.append(Cut("edit", f"{n_blocks} groups of letters are shared by too many words to compare."))
     if embed_names is not None and 1 < len(nodes) <= max_vectors:
         families = [type_family(choose_type(key.types)) for key in keys]
         found += by_vectors(embed_names([node.name.surface for node in nodes]), documents, families)
     elif embed_names is not None and len(nodes) > max_vectors > 0:
-        cuts.append(("vector", f"{len(nodes)} names: more than disambiguation.name_vectors, {max_vectors}."))
+        cuts.append(Cut("vector", f"{len(nodes)} names: more than disambiguation.name_vectors, {max_vectors}."))
     return LookAlikes(found, cuts)
 
 

@@ -10,7 +10,7 @@ Does not: read mentions, choose titles, or call a model.
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -78,7 +78,7 @@ class NameDecisions:
 
     # -- declared by documents
 
-    def apply_notes(self, notes: list[Note]) -> None:
+    def apply_notes(self, notes: Sequence[Note]) -> None:
         """Title and aliases of a note are one, where one is mentioned; a name that two notes claim is neither's."""
         claims: dict[str, set[str]] = defaultdict(set)
         for note in notes:

@@ -86,16 +86,17 @@ class Refusal:
 def as_node(key: Key) -> Node:
     """The most frequent surface stands for the node; types say whether it may be a person."""
     surfaces = tuple(sorted(key.surfaces, key=lambda s: (-key.surfaces[s], s)))
-    name = parse_name(surfaces[0], person=_person(key))
-    name = replace(name, is_one_word=all(is_one_word(surface) for surface in surfaces))
-    return Node(name, surfaces, key.common_words, type_family(choose_type(key.types)))
+    family = type_family(choose_type(key.types))
+    name = parse_name(surfaces[0], person=_person(key, family))
+    if name.is_one_word and not all(is_one_word(surface) for surface in surfaces[1:]):
+        name = replace(name, is_one_word=False)
+    return Node(name, surfaces, key.common_words, family)
 
 
-def _person(key: Key) -> str:
+def _person(key: Key, family: str) -> str:
     declared = key.families()
     if declared:
         return "yes" if "person" in declared else "no"
-    family = type_family(choose_type(key.types))
     if key.is_thing or family not in ("person", ""):
         return "unlikely"
     return "guess" if family else "maybe"

@@ -125,7 +125,7 @@ def test_small_and_unconnected_communities_are_not_asked_about(read: dict[str, p
     assert len(llm.requests) == list(methods.values()).count("llm") == 3
     templates = [row for row in rows if row["method"] == "template"]
     extractive = build_extractive_reports(*(read[name] for name in INPUTS[:-1])).community_reports
-    assert [row["title"] for row in templates] == ["Address Validator and Label Service", "Unconnected entities"]
+    assert [row["title"] for row in templates] == ["Label Service calls Address Validator", "Unconnected entities"]
     assert all(row in extractive.to_dicts() for row in templates)
     assert {request.role for request in llm.requests} == {"report"}
     llm = ScriptedLlm(answer_report)
