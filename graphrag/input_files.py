@@ -9,11 +9,11 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 from collections.abc import Sequence
+from pathlib import Path
 
 import orjson
 
 from graphrag.ids import content_sha256
-from graphrag.reading.folders import list_files
 from graphrag.reading.known_files import (
     KnownFile,
     hash_files,
@@ -21,6 +21,7 @@ from graphrag.reading.known_files import (
     read_known_files,
     write_known_files,
 )
+from graphrag.reading.objects import list_input
 from graphrag.run import Run
 from graphrag.store.runs import disk_errors
 
@@ -38,11 +39,13 @@ def hash_input(run: Run) -> str:
     """Of what all files give, whether they were read in this run or are known; empty where that is not known."""
     if run.files is None:
         known = recall_files(run)
-        if not known or not (folder := run.root / run.settings.input.dir).is_dir():
+        place = run.input_dir
+        if not known or (isinstance(place, Path) and not place.is_dir()):
             return ""
-        listing = list_files(folder, ignore=run.settings.input.ignore, exclude=[run.output_dir, run.cache_dir])
+        listing = list_input(place, ignore=run.settings.input.ignore, exclude=[run.output_dir, run.cache_dir])
         files = [known[file.path] for file in listing.files if file.path in known]
-        if [file.stamp for file in files] != [file.stamp for file in listing.files]:
+        stamps = [file.stamp for file in listing.files]
+        if "" in stamps or [file.stamp for file in files] != stamps:
             return ""
         run.files = [*(know_fault(fault) for fault in listing.faults), *files]
     is_readable = not any(row["reason"] == "unreadable_file" for file in run.files for row in file.failures)

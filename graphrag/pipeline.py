@@ -44,7 +44,7 @@ from graphrag.tokens import count_tokens
 def read_documents(run: Run) -> Frames:
     knobs = run.settings.input
     read = documents.read_documents(
-        run.root / knobs.dir,
+        run.input_dir,
         max_file_mb=knobs.max_file_mb,
         id_column=knobs.id_column,
         title_column=knobs.title_column,

@@ -28,13 +28,14 @@ import polars as pl
 from graphrag import __version__, store, tables, vectors
 from graphrag.batches import MapBatches
 from graphrag.changes import count_changes, list_changes
-from graphrag.errors import BudgetSpent, GateHeld, GraphragError, StoreError, shown_path
+from graphrag.errors import BudgetSpent, GateHeld, GraphragError, MirrorFailed, StoreError, shown_path
 from graphrag.gates import check_gates
 from graphrag.ids import content_sha256
 from graphrag.index import nlp_extraction
 from graphrag.llm.litellm_door import EMBEDDED
 from graphrag.memo import Memo
 from graphrag.naming.alias_rules import AliasRules, parse_alias_rules
+from graphrag.object_storage import is_url, open_storage
 from graphrag.progress import Progress
 from graphrag.reading.known_files import KnownFile
 from graphrag.run_model import OpenLlm, RunModel, open_run_model
@@ -69,6 +70,12 @@ class Run:
     seconds: dict[str, float] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
     facts: dict[str, str] = field(default_factory=dict)  # what stages chose by themselves, for the manifest
+
+    @property
+    def input_dir(self) -> Path | str:
+        """Text: an address on object storage."""
+        place = self.settings.input.dir
+        return place if is_url(place) else self.root / place
 
     @property
     def output_dir(self) -> Path:
@@ -125,6 +132,8 @@ def open_run(
     rules_path = root / settings.disambiguation.aliases
     rules_text = rules_path.read_text(encoding="utf-8-sig") if rules_path.is_file() else ""
     rules = parse_alias_rules(rules_text, path=settings.disambiguation.aliases)
+    if settings.output.mirror:
+        open_storage(settings.output.mirror, key="output.mirror")  # before anything is paid
     started_at = datetime.now(UTC)
     run_id = f"{started_at:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
     try:
@@ -160,7 +169,7 @@ def fingerprint_code() -> str:
 def _kept_in_the_log(run: Run) -> Iterator[None]:
     try:
         yield
-    except GateHeld:
+    except (GateHeld, MirrorFailed):  # its row is written
         raise
     except BudgetSpent as error:
         _log_run(run, "incomplete")
@@ -206,6 +215,7 @@ def read_last(run: Run, name: str, columns: Sequence[str], *, same: Sequence[str
 def finish_unchanged(run: Run, published: RunTables) -> RunSummary:
     """The end of a run that found nothing new: a line in the log, nothing published."""
     _log_run(run, "unchanged", published.manifest["counts"])
+    _mirror(run)
     run.notices += run.model.notices if run.model else []
     return summarise_run(run, "unchanged", published.manifest)
 
@@ -238,8 +248,14 @@ def finish_run(run: Run) -> RunSummary:
             f"Run {run.run_id} is held: {'; '.join(held_because)}. {stays}; see {shown_path(folder)}. "
             f'To publish it all the same: "graphrag publish {run.run_id}".'
         )
+    _mirror(run)
     run.notices += run.model.notices if run.model else []
     return summarise_run(run, status, counted)
+
+
+def _mirror(run: Run) -> None:
+    if run.settings.output.mirror:
+        store.mirror_published(run.output_dir, run.settings.output.mirror)
 
 
 def build_manifest(run: Run, status: str, counted: Counted) -> dict[str, object]:

@@ -38,7 +38,9 @@ class Section(BaseModel):
 
 
 class Input(Section):
-    dir: str = Field("data/input", min_length=1, description="folder of documents, relative to this file")
+    dir: str = Field(
+        "data/input", min_length=1, description="folder of documents, relative to this file, or s3://bucket/folder"
+    )
     ignore: list[str] = Field([], description='glob patterns of files to leave out, such as "drafts/**"')
     max_file_mb: float = Field(50.0, gt=0, description="larger files become a failure (too_large)")
     id_column: str = Field(
@@ -50,6 +52,9 @@ class Input(Section):
 
 class Output(Section):
     dir: str = Field("data/output", min_length=1, description="where runs are written and published")
+    mirror: str = Field(
+        "", description="address on object storage that gets a copy of what is published, s3://bucket/handbook"
+    )
     keep_runs: int = Field(5, ge=1, description="older runs are removed after a publish")
 
 

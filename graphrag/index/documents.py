@@ -28,10 +28,11 @@ from graphrag.reading import office
 from graphrag.reading import records as record_files
 from graphrag.reading.dates import iso_date
 from graphrag.reading.decoding import Decoded, clean_text, decode_text, is_binary
-from graphrag.reading.folders import File, list_files
+from graphrag.reading.folders import File
 from graphrag.reading.front_matter import find_body, parse_front_matter
 from graphrag.reading.known_files import KnownFile, PublishedRows, hash_rows, know_fault, know_file
 from graphrag.reading.markup import find_title, read_header_fields, read_html
+from graphrag.reading.objects import list_input
 from graphrag.reading.records import Record, Records
 from graphrag.tokens import TokenCounter
 
@@ -108,7 +109,7 @@ class _Reading:
 
 
 def read_documents(
-    input_dir: Path,
+    input_dir: Path | str,
     *,
     max_file_mb: float,
     id_column: str,
@@ -122,18 +123,18 @@ def read_documents(
     started_ns: int = 0,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Documents:
-    """Reads every file below `input_dir`, one after the other; documents are sorted by path.
+    """Reads every file below `input_dir` (text: an address), one after the other; documents are sorted by path.
 
     Column knobs: names of the id, title and text columns of records, "" = found by name. `advance(1)` after each file.
     `published`, the documents of the published run: their rows stand for files that are as `known` says, and for files
     that are there and cannot be read now, which is told in failures. `started_ns`: when the run began, Unix time.
     Raises InputError when the folder does not exist, holds nothing, or holds only tables without a text column.
     """
-    shown = shown_path(input_dir)
-    if not input_dir.is_dir():
+    shown = shown_path(input_dir) if isinstance(input_dir, Path) else input_dir
+    if isinstance(input_dir, Path) and not input_dir.is_dir():
         start = f"{shown} is not a folder." if input_dir.exists() else f"No input folder {shown}."
         raise InputError(f"{start} Create it and put documents there, or set input.dir in settings.toml.")
-    listing = list_files(input_dir, ignore=ignore, exclude=exclude)
+    listing = list_input(input_dir, ignore=ignore, exclude=exclude)
     if not listing.files and not listing.faults:
         raise InputError(f"No documents in {shown}. Put files there, or set input.dir.")
     reading = _Reading(max_file_mb * 1e6, id_column, title_column, text_column, count)
@@ -156,7 +157,7 @@ def read_documents(
 def _read_or_take_over(
     file: File, reading: _Reading, rows_of: PublishedRows, known: KnownFile | None, started_ns: int
 ) -> KnownFile:
-    if known and known.stamp == file.stamp:
+    if known and known.stamp and known.stamp == file.stamp:
         rows = rows_of.of_file(file.path)
         if hash_rows(rows) == known.rows_sha256 and reading.take_over(rows, known.failures):
             return known
