@@ -77,7 +77,11 @@ def spend_night(name: str, root: Path, url: str) -> None:
     if done.returncode:
         raise SystemExit(done.stderr)
     stats = ask(url, "/stats") if url else {"chat": {}, "kinds": {}}
-    kinds = {kind: row["calls"] for kind, row in sorted(stats["kinds"].items()) if row.get("calls")}
+    kinds = {
+        kind: f"{row['calls']} ({row.get('prompt_tokens', 0) + row.get('completion_tokens', 0):,} tokens)"
+        for kind, row in sorted(stats["kinds"].items())
+        if row.get("calls")
+    }
     stats = stats["chat"]
     status = orjson.loads(done.stdout)["status"]
     calls, tokens = stats.get("calls", 0), stats.get("prompt_tokens", 0) + stats.get("completion_tokens", 0)
