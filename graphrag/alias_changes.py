@@ -123,10 +123,10 @@ def plan_merge(index: Index, path: Path, name: str, other: str) -> AliasChange:
             )
         if len(apart) == 2:
             steps.append(remove_rule(steps[-1], "never", rule))
-    steps.append(add_rule(steps[-1], "always", [_sayable(index, joined)], title=_sayable(index, into)))
+    names = [_sayable(index, one) for one in (into, joined)]
+    steps.append(add_rule(steps[-1], "always", names[1:], title=names[0]))
     change, found = _plan("merge", (into.title, joined.title), _Corpus(index), path, steps)
-    theirs = index.frame("select id from entity_mentions where entity_id in (?, ?)", (into.entity_id, joined.entity_id))
-    if found.entity_mentions.join(theirs, on="id", how="semi")["entity_id"].n_unique() > 1:
+    if not _are_one(found, *names):
         raise _no_rule(change)
     return change
 
@@ -246,6 +246,13 @@ def _sayable(index: Index, named: Named) -> str:
         if taken[name_key(name)] == 1 and name_key(name) in known:
             return name
     raise UsageError(f'No rule can name "{named.title}": each of its names is that of another entity too.')
+
+
+def _are_one(found: Disambiguation, *names: str) -> bool:
+    """Some entity bears all of the names."""
+    wanted = {name_key(name) for name in names}
+    rows = found.clusters.select("title", "surfaces").iter_rows()
+    return any(wanted <= {name_key(name) for name in (title, *surfaces)} for title, surfaces in rows)
 
 
 def _are_apart(found: Disambiguation, named: Named) -> bool:

@@ -151,7 +151,9 @@ def base_letters(key: str) -> str:
 
 def singular(word: str) -> str:
     """The singular of a regular English plural, else the word itself."""
-    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us")):
+        return word
+    if word.endswith("is") and not word.endswith(("jis", "kis")):  # emojis and wikis, not analysis
         return word
     if not _VOWEL.search(word):  # an abbreviation: cljs is not many clj
         return word

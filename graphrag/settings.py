@@ -219,7 +219,7 @@ class Gates(Section):
         0.3, ge=0, le=1, description="hold the run when more of the quotes than this do not hold both names"
     )
     duplicate_share: float = Field(
-        0.5, ge=0, le=1, description="hold the run when more of the entities than this may be doubles"
+        0.8, ge=0, le=1, description="hold the run when more of the entities than this may be doubles"
     )
     shrink_share: float = Field(
         0.3, ge=0, le=1, description="hold the run when unchanged documents lost more of their stated facts than this"

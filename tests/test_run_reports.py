@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from graphrag.llm.chat import ChatRequest
+from graphrag.llm.replay import ScriptedLlm
+from graphrag.memo import Memo
+from graphrag.pipeline import run_pipeline
 from graphrag.planning import plan_run
 from graphrag.progress import QuietProgress
+from graphrag.settings import load_settings
 from graphrag.store import check_integrity
+from graphrag.tables import UNCONNECTED
 
+from .conftest import ROOT
 from .index.model_rows import answer_depends, answer_report
 from .index.test_extraction import FOLDER
-from .index.test_model_reports import INPUTS, check_every_edge_is_shown_or_counted
+from .index.test_model_reports import INPUTS, check_every_edge_is_shown_or_counted, write
 from .test_run_model import Project
 
 REPORTS_ON = "reports.min_report_size=3"
@@ -132,6 +139,41 @@ def test_on_the_sample_every_edge_reaches_a_prompt(sample_index: Path) -> None:
     read = {name: pl.read_parquet(sample_index / "current" / f"{name}.parquet") for name in INPUTS}
     assert check_every_edge_is_shown_or_counted(read, 8000) == 0
     assert check_every_edge_is_shown_or_counted(read, 1500) >= 0
+
+
+def test_a_changed_document_costs_the_reports_of_the_communities_it_changed(
+    sample_index: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The sample, last night and tonight with one document changed; its own communities, and a model for reports."""
+    root, output = tmp_path / "project", tmp_path / "output"
+    shutil.copytree(ROOT / "data" / "sample", root / "data" / "sample")
+    shutil.copy(ROOT / "settings.toml", root)
+    shutil.copytree(sample_index, output, symlinks=True)
+    page = root / "data" / "sample" / "docs" / "services" / "vault.md"
+    text = page.read_text(encoding="utf-8")
+    edited = text.replace("so Vault depends on the Internal Resolver.", "so Vault calls the Internal Resolver.")
+    assert edited != text
+    page.write_text(edited, encoding="utf-8")
+    overrides = [f"output.dir={output}", f"cache.dir={sample_index.parent / 'cache'}", "embeddings.model=none"]
+    run_pipeline(load_settings(root, overrides=overrides, environ={})[0], root)
+    nights = [
+        {name: pl.read_parquet(folder / "current" / f"{name}.parquet") for name in INPUTS}
+        for folder in (sample_index, output)
+    ]
+    calls, reports = [], []
+    with Memo(tmp_path / "reports.sqlite") as memo:
+        for read in nights:
+            llm = ScriptedLlm(answer_report, memo=memo)
+            reports.append(write(read, llm).community_reports)
+            calls.append(len(llm.requests))
+    before, after = (read["communities"].filter(pl.col("size") >= 3, pl.col("title") != UNCONNECTED) for read in nights)
+    changed = after.join(before, on="content_sha256", how="anti")
+    with capsys.disabled():
+        print(f"\none document of the sample changed: {calls[1]} report calls, {changed.height} communities changed")
+    assert calls == [before.height, changed.height] and 0 < calls[1] < calls[0] / 2
+    same = after.join(before, on="content_sha256").select("id")
+    kept = reports[1].join(after.join(same, on="id"), on="community").select("community", "full_content")
+    assert kept.join(reports[0], on=["community", "full_content"]).height == kept.height
 
 
 def test_a_report_may_have_another_model_than_extraction(tmp_path: Path) -> None:

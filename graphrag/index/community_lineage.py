@@ -38,7 +38,7 @@ def name_communities(groups: Sequence[Group], last_communities: pl.DataFrame) ->
     kept = _match(groups, last_communities)
     last = last_communities.select("id", "community")
     identities = {earlier: Identity(*last.row(earlier)) for earlier in kept.values()}
-    used = {identity.id for identity in identities.values()}
+    used = set(last["id"].to_list())
     highest = last["community"].max()
     number = highest + 1 if isinstance(highest, int) else 0
     named = []
@@ -46,19 +46,20 @@ def name_communities(groups: Sequence[Group], last_communities: pl.DataFrame) ->
         if position in kept:
             named.append(identities[kept[position]])
             continue
-        new_id = _new_id(group.entity_ids, used)
+        new_id = _new_id(group, used)
         used.add(new_id)
         named.append(Identity(new_id, number))
         number += 1
     return named
 
 
-def _new_id(entity_ids: Sequence[str], used: set[str]) -> str:
-    """The hash of the members; salted where a community that once had these members, and no more, holds it."""
-    found, salt = row_id("community", *entity_ids), 0
+def _new_id(group: Group, used: set[str]) -> str:
+    """The hash of the members; salted where a community of last night has it, that once had these members."""
+    parts = ("unconnected" if group.is_unconnected else "community", *group.entity_ids)
+    found, salt = row_id(*parts), 0
     while found in used:
         salt += 1
-        found = row_id("community", *entity_ids, str(salt))
+        found = row_id(*parts, str(salt))
     return found
 
 

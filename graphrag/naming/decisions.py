@@ -47,6 +47,8 @@ class NameDecisions:
         self._position: dict[str, int] = {}
         self._split: set[str] = set()
         self._abbreviations: set[int] = set()
+        self._said: set[int] = set()  # names of the user's always rules
+        self._said_so: set[int] = set()  # those of them that a rule makes names of another
         for i, key in enumerate(self.keys):
             if key.key in self._position:
                 self._split.add(key.key)
@@ -72,6 +74,8 @@ class NameDecisions:
                     self._refuse(Refusal(i, j, "user", 1.0, "never", reason, "user"))
         for rule in rules.always:
             members = [self._find_or_add(name) for name in rule.all_names]
+            self._said.update(members)
+            self._said_so.update(members[1:])
             for member in members[1:]:
                 reason = f"{rules.path}, line {rule.line}: always"
                 self._join(Edge(member, members[0], "user", 1.0, reason, "user"), beats_vetoes=True)
@@ -313,10 +317,16 @@ class NameDecisions:
         return find_veto(self.nodes[i].name, self.nodes[j].name) or self._type_conflict(i, j)
 
     def _cluster_conflict(self, i: int, j: int) -> str:
-        """Across clusters, an abbreviation that was joined to its full form is not compared: K8s, Kube cluster."""
-        if i not in self._abbreviations and j not in self._abbreviations:
-            return self._conflict(i, j)
-        return self._user_conflict(i, j) or find_title_veto(self.nodes[i].name, self.nodes[j].name)
+        """Across clusters, an abbreviation that was joined to its full form is not compared: K8s, Kube cluster.
+
+        Nor is what the user made a name of something compared with names of which the user says nothing: CPython, once
+        it is Python, does not keep out "the Python language".
+        """
+        if i in self._abbreviations or j in self._abbreviations:
+            return self._user_conflict(i, j) or find_title_veto(self.nodes[i].name, self.nodes[j].name)
+        if (i in self._said_so and j not in self._said) or (j in self._said_so and i not in self._said):
+            return self._user_conflict(i, j)
+        return self._conflict(i, j)
 
     def _user_conflict(self, i: int, j: int) -> str:
         return self._never.get(frozenset((i, j)), "")
@@ -335,7 +345,9 @@ class NameDecisions:
         if edge.method in ABBREVIATIONS or is_abbreviation(self.nodes[edge.a].name, self.nodes[edge.b].name):
             self._abbreviations.add(edge.a)
         find_conflict = self._user_conflict if beats_vetoes else self._cluster_conflict
-        if conflict := self._clusters.find_conflict(edge.a, edge.b, find_conflict):
+        is_said = not beats_vetoes and bool({edge.a, edge.b} & self._said_so - self._abbreviations)
+        direct = self._conflict(edge.a, edge.b) if is_said else ""
+        if conflict := direct or self._clusters.find_conflict(edge.a, edge.b, find_conflict):
             self._abbreviations.discard(edge.a)
             self._refuse(Refusal(edge.a, edge.b, edge.method, edge.score, "never", conflict))
             return False

@@ -22,6 +22,7 @@ class Node:
     surfaces: tuple[str, ...]
     common_words: frozenset[str] = frozenset()
     family: str = ""  # of the type that most mentions have
+    has_note: bool = False  # is the title of a document
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -47,6 +48,7 @@ class Key:
     documents: set[str] = field(default_factory=set)
     whole: str = ""  # key of the full name that the documents of a part of a name give: Brown of Gordon Brown
     common_words: frozenset[str] = frozenset()  # of its words, those that texts write in small letters more often
+    has_note: bool = False  # is the title of a document
     is_thing: bool = False  # something runs on it, depends on it, ...: whatever the NLP model guesses, no person
 
     @property
@@ -90,7 +92,7 @@ def as_node(key: Key) -> Node:
     name = parse_name(surfaces[0], person=_person(key, family))
     if name.is_one_word and not all(is_one_word(surface) for surface in surfaces[1:]):
         name = replace(name, is_one_word=False)
-    return Node(name, surfaces, key.common_words, family)
+    return Node(name, surfaces, key.common_words, family, key.has_note)
 
 
 def _person(key: Key, family: str) -> str:

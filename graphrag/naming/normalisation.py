@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import polars as pl
 
-from graphrag.names import name_key
+from graphrag.names import compact_key, name_key
 from graphrag.naming.alias_rules import AliasRules
 from graphrag.naming.common_words import set_common_words
-from graphrag.naming.declared_aliases import read_persons
+from graphrag.naming.declared_aliases import read_notes, read_persons
 from graphrag.naming.entity_types import choose_type
 from graphrag.naming.homonyms import split_homonyms
 from graphrag.naming.namesakes import split_namesakes
@@ -52,8 +52,10 @@ def read_names(
     set_common_words(keys, documents)
     things = _read_things(relationship_mentions)
     persons = read_persons(documents)
+    titles = {compact_key(note.title) for note in read_notes(documents) if not note.is_generic}
     for key in keys:
         key.is_thing = key.key in things
+        key.has_note = key.key.replace(" ", "") in titles
         if key.key in persons and not key.is_thing and choose_type(key.types) in ("person", "unknown"):
             key.types["person", "declared"] += 1
     return Names(keys, position_of, named, homonyms.neighbours)

@@ -69,6 +69,7 @@ _LANGUAGES = frozenset((
 ))  # fmt: skip
 _AFTER_NAME = "\"'”’`*_.,;:!? "
 MAX_WORDS = 8
+MAX_OPENING = 400  # characters; a page says first what it is about
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -85,6 +86,7 @@ class Phrase:
 def find_phrases(entity_mentions: pl.DataFrame, documents: pl.DataFrame, *, is_known: IsKnown) -> list[Phrase]:
     """The names that running text joins, where both are known names of the corpus. Sorted, without repeats."""
     texts = dict(documents.select("id", "text").iter_rows())
+    titles = dict(documents.select("id", "title").iter_rows())
     found: set[Phrase] = set()
     places = entity_mentions.select("document_id", "surface", "start_char", "end_char").unique()
     for document_id, surface, start, end in places.iter_rows():
@@ -99,6 +101,8 @@ def find_phrases(entity_mentions: pl.DataFrame, documents: pl.DataFrame, *, is_k
         if " is " in after or " are " in after or "(" in after or "*" in after:
             said += _read_definition(surface, text, start, end, is_known)
         own = name_key(surface)
+        if title := titles.get(document_id):
+            said += _read_title(title, surface, text, start, end, is_known)
         found.update(
             Phrase(surface, other, words, document_id, is_sure)
             for other, words, is_sure in said
@@ -193,3 +197,19 @@ def _read_definition(
     if maker := _MAKER.search(what):
         names.append(f"{maker['maker']} {surface}")
     yield from ((name, "definition", True) for name in names if is_known(name))
+
+
+def _read_title(
+    title: str, surface: str, text: str, start: int, end: int, is_known: IsKnown
+) -> Iterator[tuple[str, str, bool]]:
+    """A page "Edge" that begins "Microsoft Edge is a browser" has Microsoft Edge for its subject."""
+    if start > MAX_OPENING or not _DEFINED.match(text, end):
+        return
+    named, subject = set(name_key(title).split()), set(name_key(surface).split())
+    is_longer = named < subject
+    # The page "Redis Sentinel" may begin with what Redis is; if it never says Redis Sentinel again, it calls it so.
+    is_shorter = subject < named and text.find(title, len(title) + 1) < 0
+    is_first = _SENTENCE_START.search(text[max(0, start - 12) : start])
+    is_short = " " in surface and abbreviates(title, name_key(surface))
+    if is_first and (is_longer or is_shorter or is_short) and is_known(title):
+        yield title, "title", True

@@ -12,7 +12,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+import regex
+
 from graphrag.names import (
+    abbreviates,
     acronyms_of,
     base_letters,
     digit_runs,
@@ -32,6 +35,9 @@ from graphrag.naming.person_rules import (
     by_part_of_name,
     by_shorter_name,
 )
+from graphrag.naming.spelling_rules import by_compound, by_kind_suffix, by_spelling
+
+_NO_WORD = regex.compile(r"^[b-df-hj-np-tv-xz]{3,6}$")  # small letters, none a vowel: an acronym all the same
 
 Rule = Callable[[Sequence[Node]], Iterator[Candidate]]
 
@@ -93,7 +99,7 @@ def by_legal_form(nodes: Sequence[Node]) -> Iterator[Candidate]:
 
 
 def by_acronym(nodes: Sequence[Node]) -> Iterator[Candidate]:
-    """AWS and Amazon Web Services; also a name that holds both: Amazon Web Services (AWS)."""
+    """AWS and Amazon Web Services; also a name that holds both, and rpg, which is no word."""
     full_forms: dict[str, list[int]] = defaultdict(list)
     position = {node.name.key: i for i, node in enumerate(nodes)}
     for i, node in enumerate(nodes):
@@ -101,12 +107,13 @@ def by_acronym(nodes: Sequence[Node]) -> Iterator[Candidate]:
             for acronym in sorted(acronyms_of(node.name.words)):
                 full_forms[acronym].append(i)
     for i, node in enumerate(nodes):
-        if any(is_acronym(surface) for surface in node.surfaces):
+        if any(is_acronym(surface) or _NO_WORD.match(surface) for surface in node.surfaces):
             for long in full_forms.get(node.name.key.replace(" ", ""), []):
                 yield Candidate(i, long, "acronym", 1.0, "Acronym of the full form.")
-        base = position.get(" ".join(node.name.words)) if node.name.qualifier in acronyms_of(node.name.words) else None
-        if base is not None:
-            yield Candidate(i, base, "acronym", 1.0, "The full form with its acronym in brackets.")
+        if node.name.qualifier and abbreviates(node.name.qualifier.upper(), " ".join(node.name.words)):
+            for key in (" ".join(node.name.words), node.name.qualifier):
+                if key in position:
+                    yield Candidate(position[key], i, "acronym", 1.0, "The full form with its acronym in brackets.")
 
 
 def by_country(nodes: Sequence[Node]) -> Iterator[Candidate]:
@@ -142,6 +149,7 @@ RULES: tuple[tuple[Rule, bool], ...] = (
     (by_code_shape, False),
     (by_accents, True),
     (by_plural, False),
+    (by_spelling, False),
     (by_legal_form, True),
     (by_comma_order, True),
     (by_leading_word, False),
@@ -150,6 +158,8 @@ RULES: tuple[tuple[Rule, bool], ...] = (
     (by_country, False),
     (by_acronym, True),
     (by_numeronym, True),
+    (by_kind_suffix, True),
+    (by_compound, True),
     (by_shorter_name, True),
     (by_part_of_name, True),
 )

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from graphrag.names import SMALL_WORDS, abbreviates, display_name, name_key, singular_key
+from graphrag.names import SMALL_WORDS, abbreviates, display_name, is_acronym_of, name_key, singular_key
 from graphrag.naming.nodes import Key, Place
 
 FAR_MORE = 2  # times as often as well-cased: then a name is a common noun (token cache), and capitals are headings
@@ -49,7 +49,7 @@ def _choose_form(counts: Counter[str], first: Mapping[str, Place]) -> str:
     short = {
         shown.casefold()
         for shown, key in name_keys.items()
-        if any(abbreviates(shown, other) or singular_key(shown) == other != key for other in others)
+        if any(_is_short_for(shown, other) or singular_key(shown) == other != key for other in others)
     }
     full = [shown for shown in counts if shown.casefold() not in short]
     total: Counter[str] = Counter()  # of all casings
@@ -69,6 +69,11 @@ def _choose_form(counts: Counter[str], first: Mapping[str, Place]) -> str:
     if cased and (is_word or total[best.casefold()] - n_cased <= FAR_MORE * n_cased):
         return min(cased, key=order)
     return best
+
+
+def _is_short_for(shown: str, other_key: str) -> bool:
+    """Also where it is written small: os, operating system."""
+    return abbreviates(shown, other_key) or (shown.islower() and is_acronym_of(shown.upper(), other_key))
 
 
 def is_well_cased(shown: str) -> bool:

@@ -54,6 +54,7 @@ def _opposites_by_word() -> dict[str, frozenset[str]]:
 _OPPOSITE_OF = _opposites_by_word()
 SHORT_WORD = 3  # a word of so few letters has no spelling variants: Wei, Wen
 EDITS = 2
+KIND_SUFFIXES = ("lang", "js")  # Rust, rustlang
 GAP = 3  # JavaScript is longer than Java by more
 
 
@@ -145,6 +146,8 @@ def _is_letter(word: str) -> bool:
 
 def _prefix(a: Name, b: Name) -> str:
     short, long = sorted((a.compact, b.compact), key=len)
+    if long[len(short) :] in KIND_SUFFIXES:
+        return ""
     is_prefix = a.is_one_word and b.is_one_word and long.startswith(short)
     return (
         f"one is the start of the other: {_both(a.key, b.key)}" if is_prefix and len(long) - len(short) >= GAP else ""

@@ -13,6 +13,7 @@ teaches the server our prompts, so that the copy of the harness stays as it is.
 
 from __future__ import annotations
 
+import argparse
 import os
 import shlex
 import shutil
@@ -27,14 +28,18 @@ COPIED = ("run_ours.sh", "kinds.json")
 
 
 def main() -> None:
-    folder, arguments = Path(sys.argv[1]).resolve(), sys.argv[2:]
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folder", type=Path, help="gets the copy of the harness, the corpora and the results")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="of harness.py: run ours M --latency 0, or table")
+    args = parser.parse_args()
+    folder = args.folder.resolve()
     bench, home = folder / "bench", folder / "home"
     if not bench.exists():
         prepare(bench, home)
     for name in COPIED:
         shutil.copy(HERE / name, bench / name)
     environ = {**os.environ, "BENCH_HOME": str(home), "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, bench / "harness.py", *arguments], env=environ, cwd=folder, check=False)
+    done = subprocess.run([sys.executable, bench / "harness.py", *args.arguments], env=environ, cwd=folder, check=False)
     raise SystemExit(done.returncode)
 
 

@@ -352,6 +352,13 @@ names = ["Orbit Inc.", "Atlas 2"]
     assert "numbers differ" in result.alias_candidates["reason"][0]
 
 
+def test_what_the_user_joins_keeps_no_other_name_of_it_out() -> None:
+    rules = '[[always]]\ntitle = "Python"\nnames = ["Parselmouth North"]'
+    assert titles(names("Python", "Parselmouth North", "Python Inc.", rules=rules)) == ["Python"]
+    # A veto against the title itself stands, and so does one between two such names.
+    assert names("Python", "Parselmouth North", "Parselmouth South", rules=rules).clusters.height == 2
+
+
 def test_never_undoes_a_merge_of_rules() -> None:
     rules = '[[never]]\nnames = ["AWS", "Amazon Web Services"]'
     result = names("AWS", "Amazon Web Services", rules=rules)

@@ -18,6 +18,7 @@ def test_acronyms_and_numeronyms_name_their_full_forms() -> None:
         ("AWS", "Amazon Web Services"),
         ("BC", "Bank of China"),
         ("BOC", "Bank of China"),
-        ("Amazon Web Services (AWS)", "Amazon Web Services"),
+        ("Amazon Web Services", "Amazon Web Services (AWS)"),
+        ("AWS", "Amazon Web Services (AWS)"),
     }
     assert [c.method for c in by_numeronym(nodes("i18n", "internationalization", "k8s"))] == ["numeronym"]

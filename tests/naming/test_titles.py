@@ -34,6 +34,8 @@ def title(counts: dict[str, int], *, user: str = "", note: str = "") -> str:
         ({"Bank of China": 1, "bank of china": 2}, "Bank of China"),
         ({"token caches": 5, "token cache": 1}, "token cache"),
         ({"The Ledger": 2, "ledger": 1}, "Ledger"),
+        ({"os": 9, "operating system": 2}, "operating system"),
+        ({"redis": 9, "redis cache": 2}, "redis"),
     ],
 )
 def test_the_most_frequent_well_cased_full_form(counts: dict[str, int], expected: str) -> None:
