@@ -242,7 +242,8 @@ def cluster(run: Run) -> Frames:
     )
     run.facts["communities_backend"] = clustered.backend
     numbered = store.number_rows({"communities": clustered.communities}, run.output_dir / store.LEDGER)
-    return dict(numbered) | {"failures": clustered.failures}
+    final, failures = communities.renumber_communities(numbered["communities"], clustered.failures)
+    return {"communities": final, "failures": failures}
 
 
 def report(run: Run) -> Frames:

@@ -95,7 +95,7 @@ HUMAN_ID = Column(
     "human_readable_id", INT, "Short number for citations. Stays with the row for life and is never given to another."
 )
 COMMUNITY_COLUMNS = (
-    Column("community", INT, "Number of the community in this hierarchy, unique over all levels."),
+    Column("community", INT, "Number of the community, unique over all levels: its human_readable_id."),
     Column("level", INT, "0 is the coarsest level."),
     Column("parent", INT, "Community that contains this one; -1 at level 0."),
     Column("children", INTS, "Communities that partition this one; empty for a leaf."),

@@ -4,7 +4,7 @@ Reads entities, relationships, evidence, documents, and last night's communities
 Hierarchical Leiden over every component, by the weight of the evidence; entities without a relationship stand together
 in `Unconnected entities`, the last community of level 0, so that each entity is in exactly one community per level,
 down to its leaf. A leaf has no copy on deeper levels. Rows are in order of level, size (largest first) and smallest
-member by name; a first run numbers them so from 0. Later, a community keeps its id and number while half of it stays.
+member by name. A community keeps its id while half of it stays, and with its id its number.
 
 Does not: write reports (reports.py), match communities with last night's (community_lineage.py), or read files.
 """
@@ -21,7 +21,7 @@ from graphrag import tables
 from graphrag.errors import TableError
 from graphrag.hierarchy import Hierarchy, cluster_hierarchy
 from graphrag.ids import content_sha256
-from graphrag.index.community_lineage import Group, Identity, name_communities
+from graphrag.index.community_lineage import Group, name_communities
 from graphrag.names import name_key
 from graphrag.tables import UNCONNECTED
 
@@ -52,7 +52,7 @@ def build_communities(
     backend: str = "auto",
     layer_weights: Mapping[str, float] | None = None,
 ) -> Communities:
-    """Cluster the entities into a hierarchy of communities.
+    """Cluster the entities into a hierarchy of communities, numbered by position (renumber_communities).
 
     `last_communities` (id, community, level, title, entity_ids) of the published run start the clustering and give
     their ids; with `last_relationships` (source_id, target_id, origin, weight) only what changed may move.
@@ -90,6 +90,23 @@ def build_communities(
         failures=tables.FAILURES.from_rows(_list_unsplit(frame, max_community_size)),
         backend=hierarchy.backend,
     )
+
+
+def renumber_communities(communities: pl.DataFrame, failures: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Both frames of build_communities with human_readable_id, the number for life, as the number of a community.
+
+    The number stands in community, parent, children and title, and in item_id of failures.
+    """
+    numbers = {-1: -1} | dict(communities.select("community", "human_readable_id").iter_rows())
+    renumbered = communities.with_columns(
+        pl.col("community", "parent").replace_strict(numbers, return_dtype=pl.Int64),
+        pl.col("children").list.eval(pl.element().replace_strict(numbers, return_dtype=pl.Int64)),
+        title=pl.when(pl.col("title") == UNCONNECTED)
+        .then("title")
+        .otherwise(pl.format("Community {}", "human_readable_id")),
+    )
+    item_id = pl.col("item_id").replace({str(old): str(new) for old, new in numbers.items()})
+    return tables.COMMUNITIES.conform(renumbered), failures.with_columns(item_id)
 
 
 def _order_entities(entities: pl.DataFrame) -> pl.DataFrame:
@@ -167,23 +184,21 @@ def _list_groups(entity_ids: list[str], hierarchy: Hierarchy) -> list[Group]:
     return groups
 
 
-def _build_rows(groups: Sequence[Group], identities: Sequence[Identity]) -> pl.DataFrame:
-    """Columns of communities that follow from the hierarchy alone. The row's number stands in for one for life."""
+def _build_rows(groups: Sequence[Group], ids: Sequence[str]) -> pl.DataFrame:
+    """Columns of communities that follow from the hierarchy alone, numbered by position."""
     children: list[list[int]] = [[] for _ in groups]
     for position, group in enumerate(groups):
         if group.parent >= 0:
-            children[group.parent].append(identities[position].community)
-    numbers = [identity.community for identity in identities]
+            children[group.parent].append(position)
     columns = {
-        "id": [identity.id for identity in identities],
-        "human_readable_id": numbers,
-        "community": numbers,
+        "id": ids,
+        "human_readable_id": range(len(groups)),
+        "community": range(len(groups)),
         "level": [group.level for group in groups],
-        "parent": [numbers[group.parent] if group.parent >= 0 else -1 for group in groups],
+        "parent": [group.parent for group in groups],
         "children": children,
         "title": [
-            UNCONNECTED if group.is_unconnected else f"Community {number}"
-            for group, number in zip(groups, numbers, strict=True)
+            UNCONNECTED if group.is_unconnected else f"Community {number}" for number, group in enumerate(groups)
         ],
         "entity_ids": [group.entity_ids for group in groups],
         "size": [len(group.entity_ids) for group in groups],

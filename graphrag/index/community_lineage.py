@@ -1,9 +1,9 @@
-"""Which community of last night a community of tonight is: its id and number stay with it while its members change.
+"""Which community of last night a community of tonight is: its id stays with it while its members change.
 
 A neighbour of communities.py. A community takes over the identity of the earlier one that it shares at least half of
 the members of both with (Jaccard index): first those with the very same members, then those of the same level, then
 any; better overlaps before worse. `Unconnected entities` is always itself. All others are new: their id is the hash of
-their members, their number the next free one.
+their members.
 
 Does not: decide who belongs together (graphrag/hierarchy.py), or give numbers for life (store/ledger.py).
 """
@@ -28,28 +28,15 @@ class Group(NamedTuple):
     is_unconnected: bool
 
 
-class Identity(NamedTuple):
-    id: str
-    community: int
-
-
-def name_communities(groups: Sequence[Group], last_communities: pl.DataFrame) -> list[Identity]:
-    """The id and number of each group. `last_communities`: id, community, level, title, entity_ids; may be empty."""
+def name_communities(groups: Sequence[Group], last_communities: pl.DataFrame) -> list[str]:
+    """The id of each group. `last_communities`: id, community, level, title, entity_ids; may be empty."""
     kept = _match(groups, last_communities)
-    last = last_communities.select("id", "community")
-    identities = {earlier: Identity(*last.row(earlier)) for earlier in kept.values()}
-    used = set(last["id"].to_list())
-    highest = last["community"].max()
-    number = highest + 1 if isinstance(highest, int) else 0
+    last_ids = last_communities["id"].to_list()
+    used = set(last_ids)
     named = []
     for position, group in enumerate(groups):
-        if position in kept:
-            named.append(identities[kept[position]])
-            continue
-        new_id = _new_id(group, used)
-        used.add(new_id)
-        named.append(Identity(new_id, number))
-        number += 1
+        named.append(last_ids[kept[position]] if position in kept else _new_id(group, used))
+        used.add(named[-1])
     return named
 
 
