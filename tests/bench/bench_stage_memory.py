@@ -1,6 +1,7 @@
 """Seconds, CPU and highest memory of each stage of one run, for a number of text units of full size.
 
     python -m tests.bench.bench_stage_memory [2000 10000] [--nlp lite|spacy] [--vectors none|embedded]
+    python -m tests.bench.bench_stage_memory 1 --documents FOLDER
 
 Documents of ten text units, each twelve sentences about services that depend on stores and are owned by teams, as in
 bench_many_documents: one service every four text units. Each size is a process of its own; memory is that of all its
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -41,28 +43,32 @@ def main() -> None:
     parser.add_argument("sizes", type=int, nargs="*", default=[2_000, 10_000])
     parser.add_argument("--nlp", choices=("lite", "spacy"), default="lite")
     parser.add_argument("--vectors", choices=("embedded", "none"), default="none")
+    parser.add_argument("--documents", default="", help="measure a folder of your own instead")
     parser.add_argument("--here", action="store_true", help="measure one size in this process")
     args = parser.parse_args()
     for size in args.sizes:
         if args.here:
-            measure(size, args.nlp, args.vectors)
+            measure(size, args.nlp, args.vectors, args.documents)
         else:
-            options = ["--nlp", args.nlp, "--vectors", args.vectors, "--here"]
+            options = ["--nlp", args.nlp, "--vectors", args.vectors, "--documents", args.documents, "--here"]
             subprocess.run([sys.executable, "-m", __spec__.name, str(size), *options], check=True)
 
 
-def measure(size: int, nlp: str, vectors: str) -> None:
+def measure(size: int, nlp: str, vectors: str, documents: str) -> None:
     from graphrag.pipeline import run_pipeline
     from graphrag.settings import load_settings
 
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         (root / "settings.toml").touch()
-        write_documents(root / "data" / "input", size)
+        if documents:
+            shutil.copytree(documents, root / "data" / "input")
+        else:
+            write_documents(root / "data" / "input", size)
         settings, _ = load_settings(
             root, overrides=[f"extraction.nlp={nlp}", f"embeddings.model={vectors}"], environ={}
         )
-        print(f"{size:,} text units wanted\n\n| stage | wall s | CPU s | MB |\n|---|---:|---:|---:|")
+        print(f"{documents or f'{size:,} text units wanted'}\n\n| stage | wall s | CPU s | MB |\n|---|---:|---:|---:|")
         with PeakMemory() as memory:
             summary = run_pipeline(settings, root, progress=StageMemory(memory))
         disk = {name: sum(p.stat().st_size for p in (root / "data" / name).rglob("*") if p.is_file()) / 1e6
