@@ -128,7 +128,7 @@ def plan_merge(index: Index, path: Path, name: str, other: str) -> AliasChange:
     change, found = _plan("merge", (into.title, joined.title), _Corpus(index), path, steps)
     if not _are_one(found, *names):
         raise _no_rule(change)
-    return change
+    return _refuse_needless(change)
 
 
 def plan_split(index: Index, path: Path, surface: str) -> AliasChange:
@@ -155,7 +155,7 @@ def plan_split(index: Index, path: Path, surface: str) -> AliasChange:
     change, after = _plan("split", (found.title, found.surface), corpus, path, steps)
     if not _are_apart(after, found):
         raise _no_rule(change)
-    return change
+    return _refuse_needless(change)
 
 
 def write_change(change: AliasChange) -> None:
@@ -191,6 +191,12 @@ def _no_rule(change: AliasChange) -> UsageError:
         f'No rule can {change.action} "{change.names[0]}" and "{change.names[1]}": a name that namesakes share cannot '
         "say which of them it means."
     )
+
+
+def _refuse_needless(change: AliasChange) -> AliasChange:
+    if not change.effects.moves:
+        raise UsageError(f'{shown_path(change.path)} says so already. Run "graphrag index" to apply it.')
+    return change
 
 
 def _diff(before: str, after: str) -> list[str]:

@@ -151,7 +151,7 @@ def _compare_communities(before: Frames, after: Frames, pairs: Mapping[int, int]
             rows.append(_row("communities", row["id"], label, "added"))
         elif (was := old[source_of[number]])["content_sha256"] != row["content_sha256"]:
             detail = ", ".join(
-                f"{word} {len(was[column])} -> {len(row[column])}"
+                f"{word} {_say_moves(was[column], row[column])}"
                 for word, column in (("entities", "entity_ids"), ("relationships", "relationship_ids"))
                 if set(was[column]) != set(row[column])
             )
@@ -183,6 +183,12 @@ def _by_number(frame: pl.DataFrame) -> dict[int, dict[str, Any]]:
 
 def _say_relationship(row: Mapping[str, Any]) -> str:
     return f"{row['source']} {row['predicate']} {row['target']}"
+
+
+def _say_moves(old: Sequence[str], new: Sequence[str]) -> str:
+    """`+2 -1`: how many came and how many went."""
+    moves = (("+", len(set(new) - set(old))), ("-", len(set(old) - set(new))))
+    return " ".join(f"{sign}{n}" for sign, n in moves if n)
 
 
 def _say_report(row: Mapping[str, Any]) -> str:

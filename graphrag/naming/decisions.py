@@ -19,7 +19,7 @@ from graphrag.naming.alias_rules import AliasRules
 from graphrag.naming.clusters import Clusters
 from graphrag.naming.declared_aliases import Note
 from graphrag.naming.entity_types import choose_type, type_family
-from graphrag.naming.nodes import Candidate, Edge, Key, Refusal, as_node
+from graphrag.naming.nodes import WEAK, Candidate, Edge, Key, Refusal, as_node
 from graphrag.naming.phrases import Phrase
 from graphrag.naming.qualified_names import LinkedName, describes_type
 from graphrag.naming.rules import Rule
@@ -27,7 +27,7 @@ from graphrag.naming.vetoes import find_title_veto, find_veto, ordered_person_wo
 
 ABBREVIATIONS = ("acronym", "numeronym", "initials", "surname", "given_name", "leading_word", "shorter_name")
 PARTS_OF_NAMES = ("honorific", "surname", "given_name", "shorter_name")
-MAX_PROPOSALS = 12  # kept for one entity, the most probable first
+MAX_PROPOSALS = 20  # kept for one entity, the most probable first
 # Sources that say nothing of two names that a veto keeps apart: Python 2 and Python 3 mean alike.
 UNSAID_VETOES = ("vector", "neighbours", "word_family", "letters_in_order")
 
@@ -213,7 +213,8 @@ class NameDecisions:
         Tom Jones in one book says nothing of Mr. Jones in another.
         """
         is_in_full = len(split_honorifics(self.nodes[candidate.short].name.words)[0]) > 1
-        if candidate.method not in PARTS_OF_NAMES or (is_in_full and candidate.method == "honorific"):
+        is_weak = candidate.score <= WEAK or candidate.method in PARTS_OF_NAMES
+        if not is_weak or (is_in_full and candidate.method == "honorific"):
             return True
         short, long = self.keys[candidate.short], self.keys[candidate.long]
         shared = self._neighbours.get(short.key, set()) & self._neighbours.get(long.key, set())

@@ -1,6 +1,6 @@
 """Many tiny documents in embedded mode: seconds by stage and peak memory for 2,000 and 20,000, and the next night.
 
-    python -m tests.bench.bench_many_documents [2000 20000] [--vectors embedded|none]
+    python -m tests.bench.bench_many_documents [2000 20000] [--vectors embedded|none] [--nlp lite|auto]
 
 Documents of three sentences about services that depend on stores and are owned by teams; names are made of syllables,
 one service every two documents. Each size is indexed in a process of its own, then 1 % of its documents are edited and
@@ -28,28 +28,39 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("sizes", type=int, nargs="*", default=[2_000, 20_000])
     parser.add_argument("--vectors", choices=("embedded", "none"), default="embedded")
+    parser.add_argument("--nlp", choices=("auto", "lite"), default="lite")
     parser.add_argument("--here", action="store_true", help="measure one size in this process")
     args = parser.parse_args()
     for size in args.sizes:
         if args.here:
-            measure(size, args.vectors)
+            measure(size, args.vectors, args.nlp)
         else:
-            command = [sys.executable, "-m", __spec__.name, str(size), "--vectors", args.vectors, "--here"]
+            command = [
+                sys.executable,
+                "-m",
+                __spec__.name,
+                str(size),
+                "--vectors",
+                args.vectors,
+                "--nlp",
+                args.nlp,
+                "--here",
+            ]
             subprocess.run(command, check=True)
 
 
-def measure(size: int, vectors: str) -> None:
+def measure(size: int, vectors: str, nlp: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         (root / "settings.toml").touch()
         write_documents(root / "data" / "input", size)
-        spend_night(f"{size:,} documents", root, vectors)
+        spend_night(f"{size:,} documents", root, [f"embeddings.model={vectors}", f"extraction.nlp={nlp}"])
         time.sleep(3)
         for path in sorted((root / "data" / "input").rglob("*.md"))[::100]:
             with path.open("a", encoding="utf-8") as handle:
                 handle.write("\nThe Night Gate guards the Old Vault.\n")
-        spend_night(f"{size:,} documents, 1 % edited", root, vectors)
-        spend_night(f"{size:,} documents, nothing new", root, vectors)
+        spend_night(f"{size:,} documents, 1 % edited", root, [f"embeddings.model={vectors}", f"extraction.nlp={nlp}"])
+        spend_night(f"{size:,} documents, nothing new", root, [f"embeddings.model={vectors}", f"extraction.nlp={nlp}"])
 
 
 def write_documents(folder: Path, size: int) -> None:
@@ -68,11 +79,11 @@ def write_documents(folder: Path, size: int) -> None:
         )
 
 
-def spend_night(name: str, root: Path, vectors: str) -> None:
+def spend_night(name: str, root: Path, overrides: list[str]) -> None:
     from graphrag.pipeline import run_pipeline
     from graphrag.settings import load_settings
 
-    settings, _ = load_settings(root, overrides=[f"embeddings.model={vectors}"], environ={})
+    settings, _ = load_settings(root, overrides=overrides, environ={})
     clock, wall, cpu = StageClock(), time.monotonic(), cpu_seconds()
     with PeakMemory() as memory:
         summary = run_pipeline(settings, root, progress=clock)
