@@ -10,7 +10,7 @@ Does not: read mentions, choose titles, or call a model.
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -245,7 +245,7 @@ class NameDecisions:
                 continue
             veto = self._conflict(candidate.short, candidate.long)
             if not veto and not self._clusters.are_single(a, b):
-                veto = self._clusters.find_conflict(a, b, self._cluster_conflict)
+                veto = self._find_union_conflict(candidate.short, candidate.long, self._cluster_conflict)
             if veto and candidate.method in UNSAID_VETOES:
                 continue
             if not veto and max(counts[a], counts[b]) >= MAX_PROPOSALS:
@@ -303,7 +303,7 @@ class NameDecisions:
         """Proposals between clusters that a union of a judge has made impossible are vetoed."""
         for refusal in self.refusals():
             if refusal.verdict == "propose" and not self._clusters.are_single(refusal.a, refusal.b):
-                conflict = self._clusters.find_conflict(refusal.a, refusal.b, self._cluster_conflict)
+                conflict = self._find_union_conflict(refusal.a, refusal.b, self._cluster_conflict)
                 if conflict:
                     self._refuse(replace(refusal, verdict="never", reason=conflict, decided_by="rule"))
 
@@ -340,6 +340,20 @@ class NameDecisions:
             return ""
         return f"types differ: {' and '.join(sorted(a | b))}"
 
+    def _find_union_conflict(self, a: int, b: int, conflict: Callable[[int, int], str]) -> str:
+        """Why the clusters of `a` and `b` stay apart; names the two that must, where these are others than a and b.
+
+        Decisions come in order of trust, so that the union refused here is the weakest link of its chain.
+        """
+
+        def explain(i: int, j: int) -> str:
+            reason = conflict(i, j)
+            if not reason or {i, j} == {a, b}:
+                return reason
+            return f'"{self.nodes[i].name.surface}" and "{self.nodes[j].name.surface}" stay apart: {reason}'
+
+        return self._clusters.find_conflict(a, b, explain)
+
     def _join(self, edge: Edge, *, beats_vetoes: bool = False) -> bool:
         if self._clusters.find(edge.a) == self._clusters.find(edge.b):
             return False
@@ -348,7 +362,7 @@ class NameDecisions:
         find_conflict = self._user_conflict if beats_vetoes else self._cluster_conflict
         is_said = not beats_vetoes and bool({edge.a, edge.b} & self._said_so - self._abbreviations)
         direct = self._conflict(edge.a, edge.b) if is_said else ""
-        if conflict := direct or self._clusters.find_conflict(edge.a, edge.b, find_conflict):
+        if conflict := direct or self._find_union_conflict(edge.a, edge.b, find_conflict):
             self._abbreviations.discard(edge.a)
             self._refuse(Refusal(edge.a, edge.b, edge.method, edge.score, "never", conflict))
             return False
