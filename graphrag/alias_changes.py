@@ -126,9 +126,9 @@ def plan_merge(index: Index, path: Path, name: str, other: str) -> AliasChange:
     names = [_sayable(index, one) for one in (into, joined)]
     steps.append(add_rule(steps[-1], "always", names[1:], title=names[0]))
     change, found = _plan("merge", (into.title, joined.title), _Corpus(index), path, steps)
-    if not _are_one(found, *names):
+    if not _are_one(found, index, into, joined):
         raise _no_rule(change)
-    return change
+    return _refuse_needless(change)
 
 
 def plan_split(index: Index, path: Path, surface: str) -> AliasChange:
@@ -155,7 +155,7 @@ def plan_split(index: Index, path: Path, surface: str) -> AliasChange:
     change, after = _plan("split", (found.title, found.surface), corpus, path, steps)
     if not _are_apart(after, found):
         raise _no_rule(change)
-    return change
+    return _refuse_needless(change)
 
 
 def write_change(change: AliasChange) -> None:
@@ -191,6 +191,12 @@ def _no_rule(change: AliasChange) -> UsageError:
         f'No rule can {change.action} "{change.names[0]}" and "{change.names[1]}": a name that namesakes share cannot '
         "say which of them it means."
     )
+
+
+def _refuse_needless(change: AliasChange) -> AliasChange:
+    if not change.effects.moves:
+        raise UsageError(f'{shown_path(change.path)} says so already. Run "graphrag index" to apply it.')
+    return change
 
 
 def _diff(before: str, after: str) -> list[str]:
@@ -248,11 +254,14 @@ def _sayable(index: Index, named: Named) -> str:
     raise UsageError(f'No rule can name "{named.title}": each of its names is that of another entity too.')
 
 
-def _are_one(found: Disambiguation, *names: str) -> bool:
-    """Some entity bears all of the names."""
-    wanted = {name_key(name) for name in names}
-    rows = found.clusters.select("title", "surfaces").iter_rows()
-    return any(wanted <= {name_key(name) for name in (title, *surfaces)} for title, surfaces in rows)
+def _are_one(found: Disambiguation, index: Index, *named: Named) -> bool:
+    """Most mentions of each entity are those of one entity afterwards; a name of it may have gone elsewhere."""
+    homes = set()
+    for one in named:
+        theirs = index.frame("select id from entity_mentions where entity_id = ?", (one.entity_id,))
+        after = found.entity_mentions.join(theirs, on="id", how="semi")["entity_id"]
+        homes.add(min(Counter(after.to_list()).items(), key=lambda item: (-item[1], item[0]))[0])
+    return len(homes) == 1
 
 
 def _are_apart(found: Disambiguation, named: Named) -> bool:

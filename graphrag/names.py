@@ -90,6 +90,9 @@ LEGAL_FORMS = {
 }  # fmt: skip
 
 
+_NO_PLURALS = frozenset(("news", "series", "species", "means", "headquarters", "always", "perhaps"))
+
+
 @lru_cache(maxsize=1 << 18)
 def name_key(surface: str) -> str:
     """The key of a name; two surfaces of equal key are one name. Never empty unless the surface is.
@@ -151,7 +154,7 @@ def base_letters(key: str) -> str:
 
 def singular(word: str) -> str:
     """The singular of a regular English plural, else the word itself."""
-    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us")):
+    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us")) or word in _NO_PLURALS:
         return word
     if word.endswith("is") and not word.endswith(("jis", "kis")):  # emojis and wikis, not analysis
         return word

@@ -10,6 +10,7 @@ publish the run (run.py).
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -129,10 +130,26 @@ def _decide_names(
     run: Run, mentions: pl.DataFrame, verdicts: pl.DataFrame | None = None
 ) -> disambiguation.Disambiguation:
     """The same knobs with and without verdicts: a verdict is on a pair that the first call has proposed."""
-    frames = run.frames
+    frames, settings = run.frames, run.settings
+
+    def embed_names(names: Sequence[str]) -> vectors.Matrix:
+        return vectors.embed_texts(names, model=vectors.EMBEDDED, processes=run.processes, memo=run.memo)
+
     return disambiguation.disambiguate_entities(
-        mentions, frames["relationship_mentions"], frames["documents"], rules=run.rules, verdicts=verdicts
+        mentions,
+        frames["relationship_mentions"],
+        frames["documents"],
+        rules=run.rules,
+        verdicts=verdicts,
+        embed_names=embed_names if compares_meanings(settings) else None,
+        max_name_vectors=settings.disambiguation.name_vectors,
     )
+
+
+def compares_meanings(settings: Settings) -> bool:
+    """Whether names are compared by vectors: always those of MiniLM, for which the floors were measured."""
+    is_on = settings.disambiguation.name_vectors > 0 and settings.embeddings.model != embeddings.NO_MODEL
+    return is_on and not vectors.is_available(vectors.EMBEDDED)
 
 
 def judge(run: Run) -> Frames:
@@ -302,7 +319,9 @@ def look_at_names(run: Run) -> dict[str, str]:
 
 
 def look_at_rules(run: Run) -> dict[str, str]:
-    return {run.settings.disambiguation.aliases: run.rules_sha256}
+    """What decides on names: aliases.toml, and the model that says which names mean alike."""
+    found = vectors.fingerprint_model(vectors.EMBEDDED) if compares_meanings(run.settings) else "none"
+    return {run.settings.disambiguation.aliases: run.rules_sha256, "the model of name vectors": found}
 
 
 def look_at_vectors(run: Run) -> dict[str, str]:

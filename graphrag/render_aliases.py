@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from graphrag.alias_changes import AliasChange, Effects
     from graphrag.aliases import EntityNames
 
+MAX_REASON = 100  # characters, in a table
 MAX_SHOWN = 12  # names, pairs or moves listed before "... and N more"
 
 
@@ -47,7 +48,7 @@ def render_suspects(rows: list[dict[str, Any]], n_open: int) -> str:
             _with_surface(row["title_b"], row["surface_b"]),
             f"{row['score']:.2f}",
             row["method"],
-            row["reason"],
+            _cut(row["reason"]),
         )
         for row in rows
     ]
@@ -99,6 +100,10 @@ def _say_who(row: dict[str, Any]) -> str:
     """`(edit 0.90, judge)`; a user's own rule is just `(user)`."""
     method = row["method"] + (f" {row['score']:.2f}" if row["score"] < 1 else "")
     return f"({', '.join(dict.fromkeys([method, row['decided_by']]))})"
+
+
+def _cut(reason: str) -> str:
+    return reason if len(reason) <= MAX_REASON else f"{reason[: MAX_REASON - 1].rpartition(' ')[0]}…"
 
 
 def _with_surface(title: str, surface: str) -> str:

@@ -88,6 +88,15 @@ def test_merge_shows_what_it_would_do_and_writes_only_when_told(aliases: Aliases
     assert not list(rules_file.parent.glob("*.new"))
 
 
+def test_what_the_file_says_already_is_not_written_twice(aliases: Aliases, rules_file: Path) -> None:
+    for arguments in (("merge", "Redis", "Redis Cluster"), ("split", "AWS")):
+        assert aliases(*arguments, "--yes")[0] == 0
+        before = rules_file.read_text(encoding="utf-8")
+        code, _, err = aliases(*arguments, "--yes")
+        assert code == 2 and 'says so already. Run "graphrag index" to apply it.' in err
+        assert rules_file.read_text(encoding="utf-8") == before
+
+
 def test_a_question_is_asked_on_a_terminal(aliases: Aliases, rules_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     answers = iter([False, True])

@@ -136,14 +136,14 @@ def _weigh_edges(
 
 
 def _place_last(nodes: pl.DataFrame, last_communities: pl.DataFrame) -> list[list[int]]:
-    """Last night's community of each node by level; -1 for what is new or had no relationship."""
-    linked = last_communities.filter(pl.col("title") != UNCONNECTED)
-    members = linked.select("level", "community", pl.col("entity_ids").alias("id")).explode("id")
+    """Last night's community of each node by level, as a number; -1 for what is new or had no relationship."""
+    linked = last_communities.filter(pl.col("title") != UNCONNECTED).with_row_index("number")
+    members = linked.select("level", pl.col("number").cast(pl.Int64), pl.col("entity_ids").alias("id")).explode("id")
     levels = []
     for level in sorted(linked["level"].unique().to_list()):
-        at_level = members.filter(pl.col("level") == level).select("id", "community")
+        at_level = members.filter(pl.col("level") == level).select("id", "number")
         placed = nodes.join(at_level, on="id", how="left", maintain_order="left")
-        levels.append(placed["community"].fill_null(-1).to_list())
+        levels.append(placed["number"].fill_null(-1).to_list())
     return levels
 
 

@@ -32,9 +32,10 @@ def enumerate_names(names: Sequence[str], limit: int, separator: str = ", ") -> 
 
 
 PARTICIPLES = frozenset({
-    "based", "built", "called", "configured", "connected", "contained", "deployed", "exposed", "held", "hosted", "kept",
-    "known", "located", "made", "managed", "named", "operated", "owned", "related", "replaced", "stored", "used",
-    "written",
+    "applied", "assigned", "attached", "based", "bound", "built", "called", "configured", "connected", "contained",
+    "defined", "deployed", "exposed", "generated", "granted", "held", "hosted", "invited", "kept", "known", "located",
+    "made", "managed", "mounted", "named", "operated", "owned", "reached", "related", "replaced", "served", "stored",
+    "used", "written",
 })  # fmt: skip
 """First words of predicates that are said with "is", where a preposition follows: based_on, located_in."""
 
@@ -79,8 +80,9 @@ def say_member(member: str, told: Iterable[str], corpus: Corpus) -> str:
 
 
 def title_of(row: dict[str, Any], corpus: Corpus) -> str:
-    """What most of the stated relationships of a community say of one member: `Team B owns Courier App and Label
-    Service`, `What depends on Vault: Billing and Login`; where they say different things, its most important members.
+    """What the stated relationships of a community say of one member: `Team B owns Courier App and Label Service`,
+    `What depends on Vault: Billing and Login`. Where that is less than half of what they say, or tells of less than
+    half of the members: its most important members.
     """
     members = order_members(row, corpus)
     stated = [
@@ -93,10 +95,11 @@ def title_of(row: dict[str, Any], corpus: Corpus) -> str:
     rank = {member: place for place, member in enumerate(members)}
     best = min(spoken, key=lambda said: (-len(spoken[said]), rank[said[0]], not said[2], said[1]), default=None)
     n_pairs = len({frozenset((fact["source_id"], fact["target_id"])) for fact in stated})
-    if n_pairs == 1:
-        return say_fact(stated[0])
-    if best is None or len(spoken[best]) < max(2, n_pairs / 2):
+    told = len(spoken[best]) if best is not None else 0
+    if best is None or 2 * told < n_pairs or 2 * (told + 1) < row["size"] or told == 1 < n_pairs:
         return enumerate_names([corpus.entities[member]["title"] for member in members[:MAX_IN_TITLE]], MAX_IN_TITLE)
+    if told == 1:
+        return say_fact(stated[0])
     others = enumerate_names(list(spoken[best]), MAX_IN_TITLE)
     name = corpus.entities[best[0]]["title"]
     return f"{name} {best[1]} {others}" if best[2] else f"What {best[1]} {name}: {others}"

@@ -10,7 +10,7 @@ Does not: read mentions, choose titles, or call a model.
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -19,7 +19,7 @@ from graphrag.naming.alias_rules import AliasRules
 from graphrag.naming.clusters import Clusters
 from graphrag.naming.declared_aliases import Note
 from graphrag.naming.entity_types import choose_type, type_family
-from graphrag.naming.nodes import Candidate, Edge, Key, Refusal, as_node
+from graphrag.naming.nodes import WEAK, Candidate, Edge, Key, Refusal, as_node
 from graphrag.naming.phrases import Phrase
 from graphrag.naming.qualified_names import LinkedName, describes_type
 from graphrag.naming.rules import Rule
@@ -27,7 +27,7 @@ from graphrag.naming.vetoes import find_title_veto, find_veto, ordered_person_wo
 
 ABBREVIATIONS = ("acronym", "numeronym", "initials", "surname", "given_name", "leading_word", "shorter_name")
 PARTS_OF_NAMES = ("honorific", "surname", "given_name", "shorter_name")
-MAX_PROPOSALS = 12  # kept for one entity, the most probable first
+MAX_PROPOSALS = 20  # kept for one entity, the most probable first
 # Sources that say nothing of two names that a veto keeps apart: Python 2 and Python 3 mean alike.
 UNSAID_VETOES = ("vector", "neighbours", "word_family", "letters_in_order")
 
@@ -213,7 +213,8 @@ class NameDecisions:
         Tom Jones in one book says nothing of Mr. Jones in another.
         """
         is_in_full = len(split_honorifics(self.nodes[candidate.short].name.words)[0]) > 1
-        if candidate.method not in PARTS_OF_NAMES or (is_in_full and candidate.method == "honorific"):
+        is_weak = candidate.score <= WEAK or candidate.method in PARTS_OF_NAMES
+        if not is_weak or (is_in_full and candidate.method == "honorific"):
             return True
         short, long = self.keys[candidate.short], self.keys[candidate.long]
         shared = self._neighbours.get(short.key, set()) & self._neighbours.get(long.key, set())
@@ -244,7 +245,7 @@ class NameDecisions:
                 continue
             veto = self._conflict(candidate.short, candidate.long)
             if not veto and not self._clusters.are_single(a, b):
-                veto = self._clusters.find_conflict(a, b, self._cluster_conflict)
+                veto = self._find_union_conflict(candidate.short, candidate.long, self._cluster_conflict)
             if veto and candidate.method in UNSAID_VETOES:
                 continue
             if not veto and max(counts[a], counts[b]) >= MAX_PROPOSALS:
@@ -302,7 +303,7 @@ class NameDecisions:
         """Proposals between clusters that a union of a judge has made impossible are vetoed."""
         for refusal in self.refusals():
             if refusal.verdict == "propose" and not self._clusters.are_single(refusal.a, refusal.b):
-                conflict = self._clusters.find_conflict(refusal.a, refusal.b, self._cluster_conflict)
+                conflict = self._find_union_conflict(refusal.a, refusal.b, self._cluster_conflict)
                 if conflict:
                     self._refuse(replace(refusal, verdict="never", reason=conflict, decided_by="rule"))
 
@@ -339,6 +340,20 @@ class NameDecisions:
             return ""
         return f"types differ: {' and '.join(sorted(a | b))}"
 
+    def _find_union_conflict(self, a: int, b: int, conflict: Callable[[int, int], str]) -> str:
+        """Why the clusters of `a` and `b` stay apart; names the two that must, where these are others than a and b.
+
+        Decisions come in order of trust, so that the union refused here is the weakest link of its chain.
+        """
+
+        def explain(i: int, j: int) -> str:
+            reason = conflict(i, j)
+            if not reason or {i, j} == {a, b}:
+                return reason
+            return f'"{self.nodes[i].name.surface}" and "{self.nodes[j].name.surface}" stay apart: {reason}'
+
+        return self._clusters.find_conflict(a, b, explain)
+
     def _join(self, edge: Edge, *, beats_vetoes: bool = False) -> bool:
         if self._clusters.find(edge.a) == self._clusters.find(edge.b):
             return False
@@ -347,7 +362,7 @@ class NameDecisions:
         find_conflict = self._user_conflict if beats_vetoes else self._cluster_conflict
         is_said = not beats_vetoes and bool({edge.a, edge.b} & self._said_so - self._abbreviations)
         direct = self._conflict(edge.a, edge.b) if is_said else ""
-        if conflict := direct or self._clusters.find_conflict(edge.a, edge.b, find_conflict):
+        if conflict := direct or self._find_union_conflict(edge.a, edge.b, find_conflict):
             self._abbreviations.discard(edge.a)
             self._refuse(Refusal(edge.a, edge.b, edge.method, edge.score, "never", conflict))
             return False

@@ -25,6 +25,9 @@ class Node:
     has_note: bool = False  # is the title of a document
 
 
+WEAK = 0.9  # the score of a rule that is right only where one document has both names
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Candidate:
     """Two nodes by position. `short` is the side that may fit several names (AWS, Holmes, Acme)."""

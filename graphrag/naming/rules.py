@@ -26,7 +26,7 @@ from graphrag.names import (
     split_legal_form,
 )
 from graphrag.naming.country_names import country_of, is_country_name
-from graphrag.naming.nodes import Candidate, Node
+from graphrag.naming.nodes import WEAK, Candidate, Node
 from graphrag.naming.person_rules import (
     by_comma_order,
     by_honorific,
@@ -37,6 +37,7 @@ from graphrag.naming.person_rules import (
 )
 from graphrag.naming.spelling_rules import by_compound, by_kind_suffix, by_spelling
 
+_SYMBOL = regex.compile(r"\p{Lu}.*_|_.*\p{Lu}")  # a name in code with underscores and capitals: PyObject_Call
 _NO_WORD = regex.compile(r"^[b-df-hj-np-tv-xz]{3,6}$")  # small letters, none a vowel: an acronym all the same
 
 Rule = Callable[[Sequence[Node]], Iterator[Candidate]]
@@ -51,8 +52,10 @@ def group_positions(pairs: Iterable[tuple[object, int]]) -> dict[object, list[in
 
 
 def by_code_shape(nodes: Sequence[Node]) -> Iterator[Candidate]:
-    """Equal without spaces, and one is written like an identifier: PostgreSQL, postgresql."""
+    """Equal without spaces, and one is written like an identifier: PostgreSQL, postgresql; but Py_TYPE is no Pytype."""
     for a, b in compact_pairs(nodes):
+        if any(all(map(_SYMBOL.search, node.surfaces)) for node in (nodes[a], nodes[b])):
+            continue
         if any(has_code_shape(surface) for surface in nodes[a].surfaces + nodes[b].surfaces):
             yield Candidate(a, b, "spacing", 1.0, "The same letters; one is written like an identifier.")
 
@@ -108,8 +111,11 @@ def by_acronym(nodes: Sequence[Node]) -> Iterator[Candidate]:
                 full_forms[acronym].append(i)
     for i, node in enumerate(nodes):
         if any(is_acronym(surface) or _NO_WORD.match(surface) for surface in node.surfaces):
-            for long in full_forms.get(node.name.key.replace(" ", ""), []):
-                yield Candidate(i, long, "acronym", 1.0, "Acronym of the full form.")
+            acronym = node.name.key.replace(" ", "")
+            for long in full_forms.get(acronym, []):
+                # LL and Linux-libre, CDP and cookie details page: two letters or a plain phrase prove little.
+                is_weak = len(acronym) == 2 or all(surface.islower() for surface in nodes[long].surfaces)
+                yield Candidate(i, long, "acronym", WEAK if is_weak else 1.0, "Acronym of the full form.")
         if node.name.qualifier and abbreviates(node.name.qualifier.upper(), " ".join(node.name.words)):
             for key in (" ".join(node.name.words), node.name.qualifier):
                 if key in position:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 import regex
 
 from graphrag.names import SMALL_WORDS
-from graphrag.naming.nodes import Candidate, Node
+from graphrag.naming.nodes import WEAK, Candidate, Node
 
 _BRITISH = (
     (regex.compile(r"(?<=\w{3})is(e|ed|er|ers|es|ing|ation|ations)$"), r"iz\1"),
@@ -92,4 +92,4 @@ def by_compound(nodes: Sequence[Node]) -> Iterator[Candidate]:
         for size in range(SHORTEST_PART, len(words[1])):
             short = shorts.get(words[0] + words[1][:size])
             if short is not None:
-                yield Candidate(short, i, "compound", 1.0, "The first word, and the start of the second.")
+                yield Candidate(short, i, "compound", WEAK, "The first word, and the start of the second.")

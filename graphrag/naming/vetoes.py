@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from rapidfuzz.distance import Levenshtein
+from rapidfuzz.distance import Levenshtein, Prefix
 
 from graphrag.names import (
     Name,
@@ -52,6 +52,18 @@ def _opposites_by_word() -> dict[str, frozenset[str]]:
 
 
 _OPPOSITE_OF = _opposites_by_word()
+_ENDINGS = frozenset((
+    "", "able", "ation", "e", "ed", "er", "ern", "ers", "es", "ies", "ing", "ings", "ion", "ions", "or", "ors", "s",
+    "y",
+))  # fmt: skip
+_SHORT_FORMS = {
+    "administrator": ("admin",), "administration": ("admin",), "application": ("app",), "applications": ("apps",),
+    "authentication": ("auth",), "authorization": ("auth",), "configuration": ("config",), "database": ("db",),
+    "development": ("dev",), "documentation": ("docs",), "environment": ("env",), "information": ("info",),
+    "language": ("lang",), "library": ("lib",), "management": ("mgmt",), "operations": ("ops",),
+    "repository": ("repo",), "service": ("svc",), "simulator": ("sim",), "simulation": ("sim",),
+    "specification": ("spec",), "windows": ("win",),
+}  # fmt: skip
 SHORT_WORD = 3  # a word of so few letters has no spelling variants: Wei, Wen
 EDITS = 2
 KIND_SUFFIXES = ("lang", "js")  # Rust, rustlang
@@ -100,6 +112,14 @@ def is_spelling_variant(a: str, b: str) -> bool:
     return Levenshtein.distance(a, b, score_cutoff=EDITS) <= (1 if shorter == SHORT_WORD + 1 else EDITS)
 
 
+def is_related_word(a: str, b: str) -> bool:
+    """Two forms of one word, or one of them cut short: testing and tests, south and southern, app and application."""
+    if a in _SHORT_FORMS.get(b, ()) or b in _SHORT_FORMS.get(a, ()):
+        return True
+    n_shared = Prefix.similarity(a, b)
+    return n_shared >= SHORT_WORD and a[n_shared:] in _ENDINGS and b[n_shared:] in _ENDINGS
+
+
 def is_initial_of(short: str, full: str) -> bool:
     return len(short) == 1 and len(full) > 1 and full.startswith(short)
 
@@ -135,7 +155,8 @@ def _words(a: Name, b: Name) -> str:
     letters_a, letters_b = ([word for word in only if _is_letter(word)] for only in (only_a, only_b))
     if letters_a or letters_b:
         return f"single letters differ: {_differing(letters_a, letters_b)}"
-    if len(only_a) == len(only_b) == 1 and len(a.plain) > 1 and not is_spelling_variant(only_a[0], only_b[0]):
+    one_differs = len(only_a) == len(only_b) == 1 and len(a.plain) > 1
+    if one_differs and not (is_spelling_variant(only_a[0], only_b[0]) or is_related_word(only_a[0], only_b[0])):
         return f"one word differs: {_both(only_a[0], only_b[0])}"
     return _prefix(a, b)
 

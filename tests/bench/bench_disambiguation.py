@@ -13,18 +13,22 @@ from __future__ import annotations
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations, count
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import regex
+from numpy.typing import NDArray
 
 from graphrag import ids, tables
 from graphrag.index.disambiguation import Disambiguation, disambiguate_entities
 from graphrag.names import name_key
 from graphrag.naming import verdicts
+from graphrag.vectors import EMBEDDED, is_available, load_embedder
 from tests.bench.bench_entities import join_tokens
 from tests.mention_rows import Row, document
 
@@ -77,7 +81,8 @@ def run_disambiguation(docs: list[Row], mentions: list[Row], judge: Judge | None
         tables.RELATIONSHIP_MENTIONS.empty(),
         tables.DOCUMENTS.from_rows(docs),
     )
-    found = disambiguate_entities(*frames)
+    embed = {"embed_names": embed_names, "max_name_vectors": 50_000} if is_available(EMBEDDED) == "" else {}
+    found = disambiguate_entities(*frames, **embed)
     if judge is None:
         return found
     names = found.entity_mentions.group_by("entity_id").agg(pl.col("surface").unique())
@@ -88,7 +93,16 @@ def run_disambiguation(docs: list[Row], mentions: list[Row], judge: Judge | None
         for a, b in open_pairs.select("entity_id_a", "entity_id_b").iter_rows()
     ]
     judged = open_pairs.with_columns(verdict=pl.Series(said, dtype=pl.String), reason=pl.lit("gold"))
-    return disambiguate_entities(*frames, verdicts=judged.select(verdicts.SCHEMA.names()))
+    return disambiguate_entities(*frames, verdicts=judged.select(verdicts.SCHEMA.names()), **embed)
+
+
+@cache
+def _embed_name(name: str) -> tuple[float, ...]:
+    return tuple(load_embedder(EMBEDDED).embed([name])[0].tolist())
+
+
+def embed_names(names: Sequence[str]) -> NDArray[np.float32]:
+    return np.array([_embed_name(name) for name in names], dtype=np.float32)
 
 
 # -- GitHub topics

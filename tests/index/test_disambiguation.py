@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
+from itertools import combinations, pairwise
 from random import Random
 
 import polars as pl
@@ -12,7 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphrag import tables
+from graphrag.errors import SettingsError
 from graphrag.index.disambiguation import Disambiguation, disambiguate_entities, parse_alias_rules
+from graphrag.names import is_acronym, name_key, parse_name
+from graphrag.naming.vetoes import find_veto
 from tests.mention_rows import Row, document, mention, relation
 
 PAIRS = """
@@ -348,8 +351,9 @@ names = ["Orbit Inc.", "Atlas 2"]
 """
     result = names("Atlas 1", "Orbit", "Orbit Inc.", "Atlas 2", rules=rules)
     assert result.clusters["surfaces"].list.len().to_list() == [1, 1]
-    assert verdicts(result) == ["never"]
-    assert "numbers differ" in result.alias_candidates["reason"][0]
+    row = result.alias_candidates.row(0, named=True)
+    assert (row["verdict"], row["method"]) == ("never", "suffix")
+    assert '"Atlas 1" and "Atlas 2" stay apart: numbers differ' in row["reason"]
 
 
 def test_what_the_user_joins_keeps_no_other_name_of_it_out() -> None:
@@ -629,3 +633,64 @@ def test_a_name_that_code_writes_in_small_letters_is_shown_as_the_text_spells_it
         tables.ENTITY_MENTIONS.from_rows(rows), tables.RELATIONSHIP_MENTIONS.empty(), tables.DOCUMENTS.from_rows([doc])
     )
     assert sorted(found.clusters["title"]) == ["AWS", "token cache"]
+
+
+SURFACES = st.lists(st.sampled_from(WORDS), min_size=2, max_size=12, unique=True)
+
+
+def groups(result: Disambiguation) -> set[frozenset[str]]:
+    """The surfaces of each entity."""
+    found = result.entity_mentions.group_by("entity_id").agg("surface")["surface"]
+    return {frozenset(surfaces) for surfaces in found.to_list()}
+
+
+@settings(max_examples=30, deadline=None)
+@given(SURFACES)
+def test_idempotent(surfaces: list[str]) -> None:
+    """What was found, told as the user's rules, is found again; and a second run over its own mentions changes none."""
+    docs = [document(f"d{n}", surface) for n, surface in enumerate(surfaces)]
+    first = run(docs, [mention(d, s) for d, s in zip(docs, surfaces, strict=True)])
+    again = disambiguate_entities(
+        first.entity_mentions, tables.RELATIONSHIP_MENTIONS.empty(), tables.DOCUMENTS.from_rows(docs)
+    )
+    assert all(a.equals(b) for a, b in zip(first, again, strict=True))
+    merged = [sorted(group) for group in groups(first) if len(group) > 1]
+    rules = "".join(f"[[always]]\nnames = {json.dumps(names, ensure_ascii=False)}\n" for names in sorted(merged))
+    assert groups(names(*surfaces, rules=rules)) == groups(first)
+
+
+@settings(max_examples=60, deadline=None)
+@given(SURFACES, st.data())
+def test_user_rules_hold_or_contradict_each_other(surfaces: list[str], data: st.DataObject) -> None:
+    some = st.lists(st.sampled_from(surfaces), min_size=2, max_size=3, unique=True)
+    always, never = data.draw(st.lists(some, max_size=3)), data.draw(st.lists(some, max_size=2))
+    entries = [("always", group) for group in always] + [("never", group) for group in never]
+    rules = "".join(f"[[{kind}]]\nnames = {json.dumps(names, ensure_ascii=False)}\n" for kind, names in entries)
+    joined = {name: {name} for name in surfaces}
+    for group in always:
+        union = set().union(*(joined[n] for name in group for n in surfaces if name_key(n) == name_key(name)))
+        union |= set().union(*(joined[n] for n in union))
+        joined.update(dict.fromkeys(union, union))
+    apart = [(a, b) for group in never for a, b in combinations(group, 2) if name_key(a) != name_key(b)]
+    if any(b in joined[a] for a, b in apart):
+        with pytest.raises(SettingsError, match=r"line [\d and,]+ \(always\) and line \d+ \(never\) contradict"):
+            parse_alias_rules(rules)
+        return
+    try:
+        found = groups(names(*surfaces, rules=rules))
+    except SettingsError as error:  # spellings of one key that never keeps apart and always joins
+        assert "contradict" in str(error)
+        return
+    entity = {surface: group for group in found for surface in group}
+    assert all(entity[a] is not entity[b] for a, b in apart)
+    split = {name for group in never for name in group}
+    assert all(entity[a] is entity[b] for group in always for a, b in combinations(group, 2) if not {a, b} & split)
+
+
+@settings(max_examples=30, deadline=None)
+@given(SURFACES)
+def test_rules_merge_nothing_that_a_veto_keeps_apart(surfaces: list[str]) -> None:
+    for group in groups(names(*surfaces)):
+        full = [parse_name(surface) for surface in sorted(group) if not is_acronym(surface) and surface != "K8s"]
+        for a, b in combinations(full, 2):
+            assert not find_veto(a, b), (a.surface, b.surface)

@@ -297,6 +297,8 @@ def test_a_title_says_what_most_of_the_relationships_say() -> None:
     )
     assert title("Mail calls Web", "Web cooccurs_with Bo", "Bo cooccurs_with Mail") == "Mail calls Web"
     assert title("Ana owns Mail", "Mail calls Bo", "Bo pays Ana") == "Ana, Bo and Mail"
+    beside = [f"Mail cooccurs_with {name}" for name in ("Bo", "Cy", "Di")]
+    assert title("Mail calls Web", *beside) == "Mail, Web and Bo"  # what is said of two of five
     many = [f"Ana owns S{k}" for k in range(6)]
     assert title(*many) == "Ana owns S0, S1, S2 and 3 more"
 
