@@ -194,7 +194,9 @@ def _persons(a: Name, b: Name) -> str:
 
 def ordered_person_words(name: Name) -> tuple[str, ...]:
     """Given names first, surname last, no honorific: "Kovač, Ana" and "Dr. Ana Kovač" -> (ana, kovač)."""
-    words = split_honorifics(name.words)[0]
+    words = split_honorifics(name.words)[0] if name.honorific else name.words
+    if ", " not in name.surface:
+        return words
     surname, comma, _ = name.surface.partition(", ")
     n_surname = len(surname.split())
     if comma and 0 < n_surname < len(words):
