@@ -169,7 +169,7 @@ def _prefix(a: Name, b: Name) -> str:
     short, long = sorted((a.compact, b.compact), key=len)
     if long[len(short) :] in KIND_SUFFIXES:
         return ""
-    is_prefix = a.is_one_word and b.is_one_word and long.startswith(short)
+    is_prefix = a.is_one_word and b.is_one_word and long.startswith(short) and not is_related_word(short, long)
     return (
         f"one is the start of the other: {_both(a.key, b.key)}" if is_prefix and len(long) - len(short) >= GAP else ""
     )
