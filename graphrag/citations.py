@@ -24,7 +24,7 @@ KINDS = {
     "Reports": "community_reports",
     "Sources": "text_units",
 }  # fmt: skip
-_CITATION = re.compile(r"\[\s*Data\s*:\s*([^\]]*)\]", re.IGNORECASE)
+_CITATION = re.compile(r"([ \t]*)\[\s*Data\s*:\s*([^\]]*)\]", re.IGNORECASE)
 _DATASET = re.compile(r"([A-Za-z][A-Za-z ]*?)\s*\(([^()]*)\)")
 
 
@@ -60,7 +60,7 @@ def renumber_citations(text: str, numbers: Mapping[Cited, Cited]) -> CheckedText
     def rewrite(match: re.Match[str]) -> str:
         nonlocal n_removed
         kept: dict[str, list[int]] = {}
-        for name, listing in _DATASET.findall(match[1]):
+        for name, listing in _DATASET.findall(match[2]):
             dataset = DATASETS.get(" ".join(name.split()).casefold(), "")
             for number in map(int, re.findall(r"\d{1,18}", listing)):
                 found = numbers.get((dataset, number))
@@ -69,14 +69,12 @@ def renumber_citations(text: str, numbers: Mapping[Cited, Cited]) -> CheckedText
                 elif found[1] not in kept.setdefault(found[0], []):
                     kept[found[0]].append(found[1])
                     cited[found] = None
-        return cite(**{dataset: listed for dataset, listed in kept.items() if listed})
+        citation = cite(**{dataset: listed for dataset, listed in kept.items() if listed})
+        return match[1] + citation if citation else ""
 
-    checked = _CITATION.sub(rewrite, text)
-    if n_removed:
-        checked = re.sub(r"[ \t]+(?=[.,;]|$)", "", checked, flags=re.MULTILINE)
-    return CheckedText(checked, tuple(cited), n_removed)
+    return CheckedText(_CITATION.sub(rewrite, text), tuple(cited), n_removed)
 
 
 def drop_citations(text: str) -> str:
     """The text without its citations."""
-    return re.sub(r"[ \t]+(?=[.,;]|$)", "", _CITATION.sub("", text), flags=re.MULTILINE)
+    return _CITATION.sub("", text)

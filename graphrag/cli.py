@@ -12,15 +12,13 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from graphrag import __version__
+from graphrag import __version__, cli_aliases, cli_communities, cli_runs
+from graphrag.cli_options import Json, Root, Set, open_project
 from graphrag.errors import GraphragError, UsageError, did_you_mean
-
-if TYPE_CHECKING:
-    from graphrag.settings import Settings
 
 MODES = ("local", "global", "basic")
 
@@ -34,14 +32,10 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 
-Root = Annotated[
-    Path | None, typer.Option("--root", help="Project folder; default: here or the nearest parent with settings.toml.")
-]
-Set = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Override a setting for this run; repeatable."),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+app.add_typer(cli_aliases.app, name="aliases")
+app.add_typer(cli_runs.app)
+app.command()(cli_communities.communities)
+app.command()(cli_communities.report)
 
 
 @app.callback()
@@ -87,7 +81,7 @@ def index(
 
     Example: graphrag index --budget 5.00
     """
-    root, settings = _open_project(root, [*(set_ or ()), *_as_override("llm.budget_usd", budget)])
+    root, settings = open_project(root, [*(set_ or ()), *_as_override("llm.budget_usd", budget)])
     from graphrag import render
     from graphrag.pipeline import run_pipeline
     from graphrag.progress import choose_progress
@@ -103,31 +97,13 @@ def plan(json: Json = False, root: Root = None, set_: Set = None) -> None:
 
     Example: graphrag plan --set llm.model=openai/gpt-4.1-mini
     """
-    root, settings = _open_project(root, set_)
+    root, settings = open_project(root, set_)
     from graphrag import render
     from graphrag.planning import plan_run
     from graphrag.progress import QuietProgress
 
     planned = plan_run(settings, root, progress=QuietProgress())
     print(render.render_plan_json(planned) if json else render.render_plan(planned))
-
-
-@app.command()
-def runs(json: Json = False, root: Root = None, set_: Set = None) -> None:
-    """All runs, newest first: status, counts, calls and cost.
-
-    Example: graphrag runs
-    """
-    root, settings = _open_project(root, set_)
-    from graphrag import render
-    from graphrag.store.runs import read_runs
-
-    frame = read_runs(root / settings.output.dir).reverse()
-    if json:
-        print(render.render_frame_json(frame))
-    else:
-        columns = ["run_id", "status", "n_documents", "n_entities", "n_relationships", "n_failures"]
-        print(render.render_frame(frame.select(*columns, "llm_calls", "cost_usd", "seconds")))
 
 
 @app.command()
@@ -158,7 +134,7 @@ def search(
     """
     chosen = _choose_mode(mode, {"global": global_, "local": local, "basic": basic})
     question = _clean_question(question)
-    root, settings = _open_project(root, set_)
+    root, settings = open_project(root, set_)
     from graphrag import render
     from graphrag.search import answer_question
     from graphrag.store import open_index
@@ -192,7 +168,7 @@ def sql(
 
     Example: graphrag sql "from top_entities limit 5"
     """
-    root, settings = _open_project(root, set_)
+    root, settings = open_project(root, set_)
     from graphrag import render
     from graphrag.store import run_sql
 
@@ -211,7 +187,7 @@ def tables(
 
     Example: graphrag tables evidence
     """
-    root, settings = _open_project(root, set_)
+    root, settings = open_project(root, set_)
     from graphrag import render
     from graphrag.store import open_index
 
@@ -231,7 +207,7 @@ def failures(
 
     Example: graphrag failures --reason empty_document
     """
-    root, settings = _open_project(root, set_)
+    root, settings = open_project(root, set_)
     from graphrag import render
     from graphrag.store import open_index
 
@@ -251,7 +227,7 @@ def check(root: Root = None, set_: Set = None) -> None:
 
     Example: graphrag check
     """
-    root, settings = _open_project(root, set_)
+    root, settings = open_project(root, set_)
     from graphrag.project import check_project
 
     found = check_project(settings, root)
@@ -270,33 +246,8 @@ def version() -> None:
     print(f"graphrag-batch {__version__}")
 
 
-def _open_project(root: Path | None, overrides: list[str] | None) -> tuple[Path, Settings]:
-    from graphrag.settings import find_root, load_settings
-
-    _refuse_other_graphrag()
-    root = root if root is not None else find_root(Path.cwd())
-    settings, warnings = load_settings(root, overrides=overrides or ())
-    for line in warnings:
-        print(line, file=sys.stderr)
-    return root, settings
-
-
 def _as_override(key: str, value: object) -> list[str]:
     return [] if value is None else [f"{key}={value}"]
-
-
-def _refuse_other_graphrag() -> None:
-    """Microsoft's distribution `graphrag` has the same import name: in one environment files of both mix."""
-    from importlib.metadata import PackageNotFoundError, distribution
-
-    try:
-        distribution("graphrag")
-    except PackageNotFoundError:
-        return
-    raise GraphragError(
-        'The package "graphrag" (Microsoft) is installed here too and has the same import name. '
-        "Use a fresh virtual environment for graphrag-batch."
-    )
 
 
 def _choose_mode(mode: str, flags: dict[str, bool]) -> str:

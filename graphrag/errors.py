@@ -6,6 +6,7 @@ GraphragError                what a person can act on; the command line prints i
 ├── InputError               the input folder or a file in it cannot be indexed
 ├── TableError               a frame is not what its table says (shape, values, declaration)
 ├── StoreError               the output or cache folder cannot be read or written
+│   └── MirrorFailed         what is published could not be copied to object storage
 ├── ModelError               a local model is missing, damaged, or not the one whose hash we know
 ├── LlmError                 a call to a language model failed
 │   ├── Unavailable          time-outs, 429, 5xx after all retries
@@ -55,6 +56,10 @@ class TableError(GraphragError):
 
 
 class StoreError(GraphragError):
+    pass
+
+
+class MirrorFailed(StoreError):
     pass
 
 

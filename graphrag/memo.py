@@ -110,6 +110,23 @@ class Memo:
         except sqlite3.Error as error:
             raise StoreError(f"Cannot write the memo {self.path}: {error}. Check the folder of cache.dir.") from error
 
+    def take_from(self, other: Path) -> int:
+        """Copy the sound records of another memo's file, which is not changed; how many there were.
+
+        Raises StoreError if it cannot be read to its end, or if they cannot be written; what was copied stays.
+        """
+        n_taken = 0
+        try:
+            with self._lock, closing(sqlite3.connect(other, timeout=WAIT_SECONDS)) as source:
+                rows = source.execute("select kind, key, value, crc from memo order by number")
+                while batch := rows.fetchmany(BATCH):
+                    sound = [row for row in batch if isinstance(row[2], bytes) and _checksum(*row[:3]) == row[3]]
+                    _insert_rows(self._connection, sound)
+                    n_taken += len(sound)
+        except sqlite3.Error as error:
+            raise StoreError(f"Cannot copy {other} into the memo {self.path}: {error}.") from error
+        return n_taken
+
     def close(self) -> None:
         with self._lock:
             self._connection.close()

@@ -17,7 +17,7 @@ import regex
 
 # reStructuredText: :pep:`600` is read as PEP 600.
 _ROLE = regex.compile(r"^:(pep|rfc|cve):`(\d[\w-]*)`$")
-_INVISIBLE = regex.compile(r"[\p{Cf}\p{Cc}--[\t\n\r]]", flags=regex.V1)
+_INVISIBLE = regex.compile(r"[\p{Cf}\p{Cc}\p{VS}--[\t\n\r]]", flags=regex.V1)
 _APOSTROPHES = regex.compile(r"[’‘ʼ`´‛′]")
 _DOUBLE_QUOTES = regex.compile(r"[“”„‟«»\"″]")
 _CAMEL = regex.compile(
@@ -51,14 +51,36 @@ SMALL_WORDS = frozenset((
 ))  # fmt: skip
 HONORIFICS = frozenset((
     "mr", "mrs", "ms", "miss", "mx", "dr", "prof", "professor", "sir", "dame", "lord", "lady", "rev",
-    "reverend", "herr", "frau",
+    "reverend", "herr", "frau", "mister", "madame", "mademoiselle", "monsieur", "capt", "col", "lt", "sgt", "hon",
 ))  # fmt: skip
+# Words of other meanings too: titles only before the names of persons (General Tilney, not General Motors).
+RANKS = frozenset((
+    "captain", "colonel", "general", "major", "lieutenant", "commander", "admiral", "marshal", "sergeant", "corporal",
+    "judge", "justice", "sheriff", "count", "countess", "baron", "baroness", "king", "queen", "prince", "princess",
+    "duke", "duchess", "earl", "marquis", "marquess", "emperor", "empress", "tsar", "sultan", "bishop", "archbishop",
+    "cardinal", "pope", "father", "brother", "sister", "mother", "uncle", "aunt", "senator", "president", "governor",
+    "chancellor", "minister", "mayor", "ambassador", "congressman", "congresswoman", "secretary", "inspector",
+))  # fmt: skip
+TITLES = HONORIFICS | RANKS
 # Of two rows no one person bears titles, but Ms and Frau fit Mrs and Miss. All other titles fit all: Dr, Prof, Rev.
 _TITLE_ROWS = {
-    "mr": "mr", "herr": "mr", "mrs": "mrs", "miss": "miss", "ms": "mrs miss", "frau": "mrs miss", "sir": "sir",
-    "lord": "lord", "lady": "lady", "dame": "dame",
+    "mr": "mr", "mister": "mr", "monsieur": "mr", "herr": "mr", "mrs": "mrs", "madame": "mrs", "miss": "miss",
+    "mademoiselle": "miss", "ms": "mrs miss", "frau": "mrs miss", "sir": "sir", "lord": "lord", "lady": "lady",
+    "dame": "dame",
 }  # fmt: skip
-GIVEN_NAME_TITLES = frozenset(("miss", "sir", "dame", "lady"))  # stand before a given name alone: Sir William
+_WOMEN = frozenset((
+    "mrs", "madame", "miss", "mademoiselle", "ms", "frau", "lady", "dame", "countess", "baroness", "queen", "princess",
+    "duchess", "empress", "sister", "mother", "aunt", "congresswoman",
+))  # fmt: skip
+_MEN = frozenset((
+    "mr", "mister", "monsieur", "herr", "sir", "lord", "count", "baron", "king", "prince", "duke", "earl", "marquis",
+    "marquess", "emperor", "tsar", "sultan", "pope", "father", "brother", "uncle", "congressman",
+))  # fmt: skip
+# Stand before a given name alone: Sir William.
+GIVEN_NAME_TITLES = frozenset((
+    "miss", "sir", "dame", "lady", "king", "queen", "prince", "princess", "emperor", "empress", "tsar", "pope",
+    "father", "brother", "sister", "mother", "uncle", "aunt",
+))  # fmt: skip
 LEGAL_FORMS = {
     "inc": "inc", "incorporated": "inc", "corp": "corp", "corporation": "corp", "co": "co", "company": "co",
     "ltd": "ltd", "limited": "ltd", "llc": "llc", "llp": "llp", "lp": "lp", "plc": "plc", "gmbh": "gmbh", "ag": "ag",
@@ -66,6 +88,9 @@ LEGAL_FORMS = {
     "bv": "bv", "nv": "nv", "ab": "ab", "oy": "oy", "oyj": "oyj", "aps": "aps", "kk": "kk", "pty": "pty", "pte": "pte",
     "doo": "doo", "zrt": "zrt", "kft": "kft",
 }  # fmt: skip
+
+
+_NO_PLURALS = frozenset(("news", "series", "species", "means", "headquarters", "always", "perhaps"))
 
 
 @lru_cache(maxsize=1 << 18)
@@ -129,7 +154,9 @@ def base_letters(key: str) -> str:
 
 def singular(word: str) -> str:
     """The singular of a regular English plural, else the word itself."""
-    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us")) or word in _NO_PLURALS:
+        return word
+    if word.endswith("is") and not word.endswith(("jis", "kis")):  # emojis and wikis, not analysis
         return word
     if not _VOWEL.search(word):  # an abbreviation: cljs is not many clj
         return word
@@ -238,16 +265,19 @@ def split_legal_form(tokens: Sequence[str]) -> tuple[tuple[str, ...], str]:
 
 
 def split_honorifics(tokens: Sequence[str]) -> tuple[tuple[str, ...], str]:
-    """The words without leading titles of persons, and those titles."""
+    """The words without leading titles of persons, and those titles. Ranks count as titles before persons only."""
     words = list(tokens)
     titles = []
-    while len(words) > 1 and words[0] in HONORIFICS:
+    while len(words) > 1 and words[0] in TITLES:
         titles.append(words.pop(0))
     return tuple(words), " ".join(titles)
 
 
 def titles_differ(a: str, b: str) -> bool:
-    """One person cannot bear both titles (as `split_honorifics` gives them): Mr and Mrs, Lady and Lord. Dr fits all."""
+    """One person cannot bear both titles (as `split_honorifics` gives them): Mr and Mrs, Aunt and Uncle."""
+    x, y = set(a.split()), set(b.split())
+    if (x & _MEN and y & _WOMEN) or (x & _WOMEN and y & _MEN):
+        return True
     return any(
         not set(_TITLE_ROWS[x].split()) & set(_TITLE_ROWS[y].split())
         for x in a.split()

@@ -9,9 +9,8 @@ publish the run (run.py).
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -25,44 +24,46 @@ from graphrag.index import (
     embeddings,
     extraction,
     graph,
+    judgement,
     known_names,
     nlp_extraction,
     reports,
     summaries,
     text_units,
 )
+from graphrag.input_files import hash_input, keep_files, recall_files
+from graphrag.naming import entity_types
 from graphrag.progress import Progress, QuietProgress
-from graphrag.run import Frames, Run, RunSummary, find_unchanged, finish_run, finish_unchanged, hash_input, open_run
+from graphrag.replies.objects import DIFFERENT, SAME, UNSURE
+from graphrag.run import Frames, Run, RunSummary, finish_run, finish_unchanged, open_run, read_last
 from graphrag.run_model import OpenLlm, RunModel
 from graphrag.settings import Settings
+from graphrag.stages import CallStage, Stage, Unrepeatable, Walk, run_stage
 from graphrag.tokens import count_tokens
-
-
-@dataclass(frozen=True)
-class Stage:
-    """`per` names the table whose rows split the stage's work; empty where it needs all rows at once."""
-
-    name: str
-    build: Callable[[Run], Mapping[str, pl.DataFrame]]
-    reads: tuple[str, ...]
-    writes: tuple[str, ...]
-    per: str = ""
 
 
 def read_documents(run: Run) -> Frames:
     knobs = run.settings.input
     read = documents.read_documents(
-        run.root / knobs.dir,
+        run.input_dir,
         max_file_mb=knobs.max_file_mb,
         id_column=knobs.id_column,
         title_column=knobs.title_column,
         text_column=knobs.text_column,
         ignore=knobs.ignore,
-        exclude=[run.output_dir, run.root / run.settings.cache.dir],
+        exclude=[run.output_dir, run.cache_dir],
         count=count_tokens,
+        published=run.published.frame("documents") if run.published else None,
+        known=recall_files(run),
+        started_ns=run.started_ns,
         advance=run.progress.advance,
     )
+    keep_files(run, read.files)
     return {"documents": read.documents, "failures": read.failures}
+
+
+def look_at_files(run: Run) -> dict[str, str]:
+    return {"files": hash_input(run)}
 
 
 def cut_text_units(run: Run) -> Frames:
@@ -90,6 +91,7 @@ def extract_with_nlp(run: Run) -> Frames:
         known_names=names,
         cooccurrence=knobs.cooccurrence,
         processes=run.processes,
+        map_batches=run.map_batches,
         memo=run.memo,
         advance=run.progress.advance,
     )
@@ -116,11 +118,68 @@ def extract_with_model(run: Run, model: RunModel) -> Frames:
 
 
 def disambiguate(run: Run) -> Frames:
-    frames = run.frames
-    found = disambiguation.disambiguate_entities(
-        frames["entity_mentions"], frames["relationship_mentions"], frames["documents"], rules=run.rules
+    mentions = entity_types.normalise_types(
+        run.frames["entity_mentions"],
+        type_names=run.settings.disambiguation.type_names,
+        known_types=run.settings.extraction.entity_types,
     )
-    return found._asdict()
+    return _decide_names(run, mentions)._asdict()
+
+
+def _decide_names(
+    run: Run, mentions: pl.DataFrame, verdicts: pl.DataFrame | None = None
+) -> disambiguation.Disambiguation:
+    """The same knobs with and without verdicts: a verdict is on a pair that the first call has proposed."""
+    frames, settings = run.frames, run.settings
+
+    def embed_names(names: Sequence[str]) -> vectors.Matrix:
+        return vectors.embed_texts(names, model=vectors.EMBEDDED, processes=run.processes, memo=run.memo)
+
+    return disambiguation.disambiguate_entities(
+        mentions,
+        frames["relationship_mentions"],
+        frames["documents"],
+        rules=run.rules,
+        verdicts=verdicts,
+        embed_names=embed_names if compares_meanings(settings) else None,
+        max_name_vectors=settings.disambiguation.name_vectors,
+    )
+
+
+def compares_meanings(settings: Settings) -> bool:
+    """Whether names are compared by vectors: always those of MiniLM, for which the floors were measured."""
+    is_on = settings.disambiguation.name_vectors > 0 and settings.embeddings.model != embeddings.NO_MODEL
+    return is_on and not vectors.is_available(vectors.EMBEDDED)
+
+
+def judge(run: Run) -> Frames:
+    """What rules left open goes to the model; with its verdicts the names are decided once more."""
+    knobs, frames, model = run.settings.disambiguation, run.frames, run.model
+    if model is None or not knobs.judge:
+        return {}
+    judged = model.ask(
+        lambda llm: judgement.judge_candidates(
+            frames["alias_candidates"],
+            frames["clusters"],
+            frames["entity_mentions"],
+            frames["relationship_mentions"],
+            frames["documents"],
+            llm=llm,
+            prompts=model.judge_prompts,
+            max_judged_pairs=knobs.max_judged_pairs,
+            memo=None if model.is_recorded else run.memo,
+            advance=model.advance_of(run.progress),
+        )
+    )
+    if judged.verdicts.is_empty():
+        return {"failures": judged.failures}
+    said = Counter(judged.verdicts["verdict"].to_list())
+    run.notices.append(
+        f"The judge called {said[SAME]} pairs of names the same and {said[DIFFERENT]} different; it was unsure of "
+        f"{said[UNSURE]} (graphrag aliases suspects)."
+    )
+    decided = _decide_names(run, frames["entity_mentions"], judged.verdicts)
+    return decided._asdict() | {"failures": judged.failures}
 
 
 def build_graph(run: Run) -> Frames:
@@ -183,32 +242,50 @@ def describe(run: Run) -> Frames:
 
 
 def cluster(run: Run) -> Frames:
-    knobs, frames = run.settings.communities, run.frames
+    knobs, frames, same = run.settings.communities, run.frames, ("communities",)
     clustered = communities.build_communities(
         frames["entities"],
         frames["relationships"],
         frames["evidence"],
         frames["documents"],
+        read_last(run, "communities", ("id", "community", "level", "title", "entity_ids"), same=same),
+        read_last(run, "relationships", ("source_id", "target_id", "origin", "weight"), same=same),
         max_community_size=knobs.max_community_size,
+        quality=knobs.quality,
         resolution=knobs.resolution,
         seed=knobs.seed,
         backend=knobs.backend,
-        cooccurrence_weight=knobs.cooccurrence_weight,
+        layer_weights=knobs.layer_weights(),
     )
-    return clustered._asdict()
+    run.facts["communities_backend"] = clustered.backend
+    numbered = store.number_rows({"communities": clustered.communities}, run.output_dir / store.LEDGER)
+    final, failures = communities.renumber_communities(numbered["communities"], clustered.failures)
+    return {"communities": final, "failures": failures}
 
 
 def report(run: Run) -> Frames:
-    knobs, frames = run.settings.reports, run.frames
-    built = reports.build_extractive_reports(
-        frames["communities"],
-        frames["entities"],
-        frames["relationships"],
-        frames["evidence"],
-        frames["text_units"],
+    knobs, frames, model = run.settings.reports, run.frames, run.model
+    read = (
+        frames["communities"], frames["entities"], frames["relationships"], frames["evidence"], frames["text_units"],
         frames["documents"],
-        min_report_size=knobs.min_report_size,
-        max_findings=knobs.max_findings,
+    )  # fmt: skip
+    if model is None:
+        built = reports.build_extractive_reports(
+            *read, min_report_size=knobs.min_report_size, max_findings=knobs.max_findings
+        )
+        return built._asdict()
+    built = model.ask(
+        lambda llm: reports.write_reports(
+            *read,
+            frames["covariates"],
+            llm=llm,
+            prompts=model.report_prompts,
+            context_tokens=knobs.context_tokens,
+            max_length=knobs.max_length,
+            min_report_size=knobs.min_report_size,
+            max_findings=knobs.max_findings,
+            advance=model.advance_of(run.progress),
+        )
     )
     return built._asdict()
 
@@ -223,6 +300,7 @@ def embed(run: Run) -> Frames:
         frames["community_reports"],
         model=run.embedding_model,
         processes=run.processes,
+        map_batches=run.map_batches,
         memo=run.memo,
         ask=(lambda texts: model.ask(lambda llm: llm.embed(texts))) if model is not None and is_service else None,
         advance=run.progress.advance,
@@ -232,16 +310,44 @@ def embed(run: Run) -> Frames:
     return {"embeddings": built.embeddings.with_columns(name), "failures": built.failures}
 
 
+def look_at_names(run: Run) -> dict[str, str]:
+    """What finds names: the reader of the texts and the names in aliases.toml, where no model reads them."""
+    if run.model is not None:
+        return {}
+    reader = nlp_extraction.fingerprint_parts(run.settings.extraction.nlp)
+    return {"the reader of texts": reader, run.settings.disambiguation.aliases: run.rules_sha256}
+
+
+def look_at_rules(run: Run) -> dict[str, str]:
+    """What decides on names: aliases.toml, and the model that says which names mean alike."""
+    found = vectors.fingerprint_model(vectors.EMBEDDED) if compares_meanings(run.settings) else "none"
+    return {run.settings.disambiguation.aliases: run.rules_sha256, "the model of name vectors": found}
+
+
+def look_at_vectors(run: Run) -> dict[str, str]:
+    return {"the embedding model": vectors.fingerprint_model(run.embedding_model)}
+
+
 PIPELINE: tuple[Stage, ...] = (
-    Stage("documents", read_documents, (), ("documents", "failures")),
-    Stage("text_units", cut_text_units, ("documents",), ("text_units",)),
+    Stage("documents", read_documents, (), ("documents", "failures"), settings=("input",), looks_at=look_at_files),
+    Stage("text_units", cut_text_units, ("documents",), ("text_units",), settings=("text_units",)),
     Stage(
         "extraction", extract, ("text_units", "documents"),
         ("entity_mentions", "relationship_mentions", "failures"), per="text_units",
+        settings=("extraction",), roles=("extract",), looks_at=look_at_names,
+        prompts=("extract_graph", "continue_extraction", "repair_reply"),
     ),
     Stage(
         "disambiguation", disambiguate, ("entity_mentions", "relationship_mentions", "documents"),
         ("clusters", "entity_mentions", "aliases", "alias_candidates", "failures"),
+        settings=("disambiguation", "extraction.entity_types"), looks_at=look_at_rules,
+    ),
+    Stage(
+        "judgement", judge,
+        ("alias_candidates", "clusters", "entity_mentions", "relationship_mentions", "documents"),
+        ("clusters", "entity_mentions", "aliases", "alias_candidates", "failures"),
+        settings=("disambiguation",), roles=("judge",), prompts=("judge_same_entity", "repair_reply"),
+        looks_at=look_at_rules,
     ),
     Stage(
         "graph", build_graph, ("clusters", "entity_mentions", "relationship_mentions", "text_units", "documents"),
@@ -250,15 +356,27 @@ PIPELINE: tuple[Stage, ...] = (
     Stage(
         "claims", extract_claims, ("text_units", "entities", "entity_mentions"),
         ("covariates", "text_units", "failures"), per="text_units",
+        settings=("claims", "extraction.entity_types"), roles=("extract",),
+        prompts=("extract_claims", "continue_extraction", "repair_reply"),
     ),
     Stage(
-        "summaries", describe, ("entities", "relationships", "evidence"), ("entities", "relationships", "failures"),
+        "summaries", describe, ("entities", "relationships", "evidence", "entity_mentions", "documents"),
+        ("entities", "relationships", "failures"),
+        settings=("summaries",), roles=("summarize",), prompts=("summarize_descriptions",),
     ),
-    Stage("communities", cluster, ("entities", "relationships", "evidence"), ("communities", "failures")),
-    Stage("reports", report, ("communities", "relationships", "evidence"), ("community_reports", "failures")),
+    Stage(
+        "communities", cluster, ("entities", "relationships", "evidence", "documents"),
+        ("communities", "failures"), settings=("communities",),
+    ),
+    Stage(
+        "reports", report,
+        ("communities", "entities", "relationships", "evidence", "text_units", "documents", "covariates"),
+        ("community_reports", "failures"), per="communities",
+        settings=("reports",), roles=("report",), prompts=("community_report", "repair_reply"),
+    ),
     Stage(
         "embeddings", embed, ("entities", "relationships", "text_units", "community_reports"),
-        ("embeddings", "failures"),
+        ("embeddings", "failures"), settings=("embeddings.model",), looks_at=look_at_vectors,
     ),
 )  # fmt: skip
 
@@ -274,7 +392,8 @@ def run_pipeline(
 ) -> RunSummary:
     """Index the input folder and publish the result, unless nothing has changed or a gate holds it.
 
-    `full` recomputes even where input and settings equal those of the published run. The memo is used either way.
+    `full` reads every file and runs every stage, whatever the published run has done, and finds communities afresh. The
+    memo is used either way.
     `max_tokens` bounds the tokens of all calls to a model; `open_model` opens another model than the settings say.
     Raises GateHeld; BudgetSpent when the next call would pass the budget: what was answered is in the memo.
     """
@@ -283,33 +402,19 @@ def run_pipeline(
         return walk_pipeline(run, full=full)
 
 
-def walk_pipeline(
-    run: Run, *, full: bool = False, call_stage: Callable[[Stage, Run], object] | None = None
-) -> RunSummary:
+def walk_pipeline(run: Run, *, full: bool = False, call_stage: CallStage = run_stage) -> RunSummary:
     """All stages in order and the end of the run. `call_stage` runs a stage in its own way, as a Prefect task say."""
-    for stage in PIPELINE:
-        (call_stage or run_stage)(stage, run)
-        if stage.name == "documents":
-            run.input_sha256 = hash_input(run)
-            if not full and (published := find_unchanged(run)):
-                return finish_unchanged(run, published)
+    run.is_full = full
+    # A recording must hold every question, or it could not be replayed.
+    walk = Walk(run, None if full or run.settings.llm.record else run.published, call_stage)
+    try:
+        for stage in PIPELINE:
+            walk.take(stage)
+        if run.published is not None and walk.is_as_published():
+            return finish_unchanged(run, run.published)
+        run.frames = walk.gather_frames()
+    except Unrepeatable as stage_name:
+        run.notices.append(f"{stage_name} gives other rows than the published run has: everything was made again.")
+        return walk_pipeline(run, full=True, call_stage=call_stage)
+    run.stages = [outcome.record() for outcome in walk.outcomes]
     return finish_run(run)
-
-
-def run_stage(stage: Stage, run: Run) -> None:
-    """Run one stage: its outputs replace the frames of those names, its failures are added to the run's."""
-    total = run.frames[stage.per].height if stage.per else None
-    run.progress.start(stage.name, total)
-    started = time.monotonic()
-    built = dict(stage.build(run))
-    failures = built.pop("failures", None)
-    if failures is not None and failures.height:
-        run.failures.append(failures.with_columns(run_id=pl.lit(run.run_id)))
-    run.frames.update(built)
-    run.seconds[stage.name] = time.monotonic() - started
-    if not built:
-        return  # a stage that is off
-    outcome = ", ".join(f"{built[name].height:,} {name}" for name in stage.writes if name in built)
-    if failures is not None and failures.height:
-        outcome += f", {failures.height} failures"
-    run.progress.finish(stage.name, outcome, run.seconds[stage.name])

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from graphrag.errors import GraphragError, SettingsError, shown_path
-from graphrag.settings import FILE_NAME, Settings, render_template
+from graphrag.settings import FILE_NAME, Settings, recording_name, render_template
 
 ALIASES_TEMPLATE = """\
 # Names that always or never mean the same thing. These rules win over everything the pipeline finds.
@@ -39,6 +39,17 @@ def create_project(folder: Path) -> list[Path]:
     return created
 
 
+def _count_input_files(settings: Settings, root: Path) -> int:
+    """Raises SettingsError or InputError for an address that cannot be opened."""
+    from graphrag.object_storage import is_url
+    from graphrag.reading.objects import list_objects
+
+    if is_url(settings.input.dir):
+        return len(list_objects(settings.input.dir, ignore=settings.input.ignore).files)
+    input_dir = root / settings.input.dir
+    return sum(1 for path in input_dir.rglob("*") if path.is_file()) if input_dir.is_dir() else 0
+
+
 def check_project(settings: Settings, root: Path) -> list[tuple[str, str, str]]:
     """What a run would meet: (state, what, words), in the order a run meets it. Writes nothing.
 
@@ -50,8 +61,7 @@ def check_project(settings: Settings, root: Path) -> list[tuple[str, str, str]]:
     from graphrag.naming.alias_rules import parse_alias_rules
 
     found = [("ok", "settings", shown_path(root / FILE_NAME))]
-    input_dir = root / settings.input.dir
-    n_files = sum(1 for path in input_dir.rglob("*") if path.is_file()) if input_dir.is_dir() else 0
+    n_files = _count_input_files(settings, root)
     words = f"{n_files} files in {settings.input.dir}" if n_files else f"no documents in {settings.input.dir}"
     found.append(("ok" if n_files else "no", "input", words))
     rules_path = root / settings.disambiguation.aliases
@@ -94,6 +104,9 @@ def _check_model(settings: Settings, root: Path) -> list[tuple[str, str, str]]:
     except GraphragError as error:
         found.append(("no", "prompts", str(error)))
     llm = settings.llm
+    if recording := recording_name(llm.model):
+        is_there = (root / recording).is_file()
+        return [*found, ("ok" if is_there else "no", "model", llm.model if is_there else f"no recording {recording}")]
     key_name = llm.api_key_env or default_key_name(llm.model)
     if os.environ.get(key_name) or (llm.api_base and not llm.api_key_env):
         found.append(("ok", "model", llm.model))

@@ -31,7 +31,7 @@ def render_summary(summary: RunSummary) -> str:
         first,
         f"  documents      {counts['documents']:>7,}",
         f"  text units     {counts['text_units']:>7,}",
-        f"  entities       {counts['entities']:>7,}",
+        f"  entities       {counts['entities']:>7,}" + _render_unconnected(summary),
         f"  relationships  {counts['relationships']:>7,}   {render_origins(summary)}",
         f"  communities    {counts['communities']:>7,}   {levels}",
         f"  reports        {counts['community_reports']:>7,}",
@@ -39,11 +39,17 @@ def render_summary(summary: RunSummary) -> str:
     n_failures = sum(summary.failures_by_reason.values())
     reasons = ", ".join(f"{reason} {n}" for reason, n in summary.failures_by_reason.items())
     lines.append(f"  failures       {n_failures:>7,}" + (f"   {reasons}" if reasons else ""))
+    lines += render_changes(summary.changes)
     lines += render_calls(summary.calls)
     if summary.seconds_by_stage:
         slowest = sorted(summary.seconds_by_stage.items(), key=lambda item: -item[1])[:5]
         lines.append("  seconds        " + ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in slowest))
     return "\n".join([*lines, *summary.notices])
+
+
+def _render_unconnected(summary: RunSummary) -> str:
+    n_unconnected = summary.entities_by_place.get("unconnected", 0)
+    return f"   {n_unconnected:,} without a relationship" if n_unconnected else ""
 
 
 def render_origins(summary: RunSummary) -> str:
@@ -52,6 +58,15 @@ def render_origins(summary: RunSummary) -> str:
     n_stated = summary.counts["relationships"] - n_together
     together = f", {n_together:,} of names that share a sentence" if n_together else ""
     return f"{n_stated:,} stated{together}; {summary.counts['evidence']:,} pieces of evidence"
+
+
+def render_changes(changes: dict[str, dict[str, int]]) -> list[str]:
+    """One line: `entities 3 added, 1 removed; ...`; none on a first run."""
+    told = [
+        f"{table.replace('_', ' ')} " + ", ".join(f"{n:,} {change}" for change, n in counts.items())
+        for table, counts in changes.items()
+    ]
+    return ["  changes        " + "; ".join(told)] if told else []
 
 
 def render_calls(calls: list[dict[str, Any]]) -> list[str]:
@@ -161,3 +176,8 @@ def _cell(value: object) -> str:
 def render_frame_json(frame: pl.DataFrame) -> str:
     """One JSON array of objects."""
     return orjson.dumps(frame.to_dicts(), default=str).decode()
+
+
+def render_json(value: object) -> str:
+    """Anything of dicts, lists, numbers and text as one line."""
+    return orjson.dumps(value, default=str).decode()

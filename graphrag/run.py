@@ -1,37 +1,46 @@
-"""The run around the stages: opened under a lock, hashed, checked, written, published; one line of it kept for ever.
+"""The run around the stages: opened under a lock, checked, written, published; one line of it kept for ever.
 
-A run that ends early (error, Ctrl-C, budget) publishes nothing and leaves a row in runs.jsonl. One that a gate holds is
-written for a look, but the old index stays live.
+A run that ends early (error, Ctrl-C, budget) publishes nothing and leaves a row in runs.jsonl. One that a gate holds
+(gates.py) is written for a look, but the old index stays live.
 
-Reads and writes: everything through graphrag.store. Does not: know the stages or their order (pipeline.py).
+Reads and writes: everything through graphrag.store. Does not: know the stages or their order (pipeline.py), or which of
+them have nothing to do (stages.py).
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
+import platform
 import secrets
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import orjson
 import polars as pl
 
 from graphrag import __version__, store, tables, vectors
-from graphrag.errors import BudgetSpent, GateHeld, GraphragError, StoreError, shown_path
+from graphrag.batches import MapBatches
+from graphrag.changes import count_changes, list_changes
+from graphrag.errors import BudgetSpent, GateHeld, GraphragError, MirrorFailed, StoreError, shown_path
+from graphrag.gates import check_gates
 from graphrag.ids import content_sha256
-from graphrag.index import extraction, nlp_extraction
+from graphrag.index import nlp_extraction
 from graphrag.llm.litellm_door import EMBEDDED
 from graphrag.memo import Memo
 from graphrag.naming.alias_rules import AliasRules, parse_alias_rules
+from graphrag.object_storage import is_url, open_storage
 from graphrag.progress import Progress
+from graphrag.reading.known_files import KnownFile
 from graphrag.run_model import OpenLlm, RunModel, open_run_model
 from graphrag.settings import Settings
+from graphrag.store import RunTables
 
 Frames = dict[str, pl.DataFrame]
 Counted = Mapping[str, dict[str, int]]
@@ -50,15 +59,36 @@ class Run:
     rules: AliasRules
     rules_sha256: str
     model: RunModel | None
-    input_sha256: str = ""  # set once the documents are read
+    published: RunTables | None  # what this run would replace
+    code: str  # our own version
+    is_full: bool = False  # nothing is taken over from the published run
+    files: list[KnownFile] | None = None  # what is in the input folder; None until every file is known
+    map_batches: MapBatches | None = None  # where parses and vectors are made; None: in processes of this machine
     frames: Frames = field(default_factory=lambda: {name: table.empty() for name, table in tables.TABLES.items()})
-    failures: list[pl.DataFrame] = field(default_factory=list)
+    failures: Frames = field(default_factory=dict)  # by stage, in order
+    stages: list[dict[str, Any]] = field(default_factory=list)  # for the manifest
     seconds: dict[str, float] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
+    facts: dict[str, str] = field(default_factory=dict)  # what stages chose by themselves, for the manifest
+
+    @property
+    def input_dir(self) -> Path | str:
+        """Text: an address on object storage."""
+        place = self.settings.input.dir
+        return place if is_url(place) else self.root / place
 
     @property
     def output_dir(self) -> Path:
         return self.root / self.settings.output.dir
+
+    @property
+    def cache_dir(self) -> Path:
+        return self.root / self.settings.cache.dir
+
+    @property
+    def started_ns(self) -> int:
+        """Unix time."""
+        return int(self.started_at.timestamp() * 1e9)
 
     @property
     def processes(self) -> int:
@@ -79,11 +109,13 @@ class RunSummary:
     counts: dict[str, int]
     relationships_by_origin: dict[str, int]
     communities_by_level: dict[str, int]
+    entities_by_place: dict[str, int]  # connected, unconnected
     failures_by_reason: dict[str, int]
     seconds_by_stage: dict[str, float]
     seconds: float
     notices: list[str]
     calls: list[dict[str, Any]]  # rows of CallLedger.totals
+    changes: dict[str, dict[str, int]]  # table -> change -> rows, beside the run that was live before
 
 
 @contextmanager
@@ -100,6 +132,8 @@ def open_run(
     rules_path = root / settings.disambiguation.aliases
     rules_text = rules_path.read_text(encoding="utf-8-sig") if rules_path.is_file() else ""
     rules = parse_alias_rules(rules_text, path=settings.disambiguation.aliases)
+    if settings.output.mirror:
+        open_storage(settings.output.mirror, key="output.mirror")  # before anything is paid
     started_at = datetime.now(UTC)
     run_id = f"{started_at:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
     try:
@@ -110,18 +144,32 @@ def open_run(
     with store.lock_output(output_dir) as takeover, Memo(cache_dir / "memo.sqlite") as memo:
         store.clean_runs(output_dir)
         model = open_run_model(settings, root, run_id=run_id, memo=memo, open_model=open_model, max_tokens=max_tokens)
-        run = Run(run_id, root, settings, memo, progress, started_at, rules, content_sha256(rules_text), model)
+        published = store.open_published_tables(output_dir)
+        run = Run(
+            run_id, root, settings, memo, progress, started_at, rules, content_sha256(rules_text), model, published,
+            fingerprint_code(),
+        )  # fmt: skip
         run.notices += [line for line in (takeover, *memo.notices, *list_missing_parts(settings, root)) if line]
         run.notices += model.warnings if model else []
         with _kept_in_the_log(run):
             yield run
 
 
+@lru_cache(maxsize=1)
+def fingerprint_code() -> str:
+    """Version, and a hash of our own source: a checkout changes without its version."""
+    sources = sorted(Path(__file__).parent.rglob("*.py"))
+    digest = hashlib.sha256()
+    for path in sources:
+        digest.update(path.read_bytes())
+    return f"{__version__} {digest.hexdigest()[:16]}"
+
+
 @contextmanager
 def _kept_in_the_log(run: Run) -> Iterator[None]:
     try:
         yield
-    except GateHeld:
+    except (GateHeld, MirrorFailed):  # its row is written
         raise
     except BudgetSpent as error:
         _log_run(run, "incomplete")
@@ -151,62 +199,43 @@ def list_missing_parts(settings: Settings, root: Path) -> list[str]:
     return [line for line in missing if line]
 
 
-def hash_input(run: Run) -> str:
-    """Hash of all that decides the tables: documents and those not read, settings, rules, prompts, models, version."""
-    read = run.frames["documents"].select("path", "title", "content_sha256", "metadata", "creation_date")
-    unread = [frame.drop("run_id").rows() for frame in run.failures]
-    prompts = [prompt.sha256 for prompt in run.model.prompts.values()] if run.model else []
-    llm = run.settings.llm
-    parts = [
-        __version__, orjson.dumps(read.rows()).decode(), orjson.dumps(unread).decode(), run.rules_sha256,
-        run.settings.sha256(
-            "input", "text_units", "extraction", "disambiguation", "summaries", "claims", "communities", "reports",
-            "embeddings",
-        ),
-        llm.model, orjson.dumps(llm.role_models()).decode(), *prompts,
-        vectors.fingerprint_model(run.embedding_model),
-        nlp_extraction.fingerprint_parts(run.settings.extraction.nlp) if llm.model == EMBEDDED else "",
-    ]  # fmt: skip
-    return content_sha256("\n".join(parts))
+def read_last(run: Run, name: str, columns: Sequence[str], *, same: Sequence[str]) -> pl.DataFrame | None:
+    """Columns of a table of the published run, for a stage to start from; None where there is nothing to start from.
 
-
-def find_unchanged(run: Run) -> dict[str, Any] | None:
-    """The manifest of the published run, where it was made from the very same input and left no text unit to ask."""
-    manifest = store.read_manifest(run.output_dir)
-    if not manifest or manifest.get("n_failed_text_units") or manifest.get("input_sha256") != run.input_sha256:
+    That is so on a first run, with `full`, and where one of the `same` sections of the settings has changed since.
+    """
+    if run.is_full or run.published is None or not run.published.has_columns(name, columns):
         return None
-    return manifest
+    then, now = run.published.manifest.get("settings", {}), run.settings.model_dump(mode="json")
+    if any(then.get(section) != now[section] for section in same):
+        return None
+    return run.published.frame(name, columns)
 
 
-def finish_unchanged(run: Run, manifest: dict[str, Any]) -> RunSummary:
+def finish_unchanged(run: Run, published: RunTables) -> RunSummary:
     """The end of a run that found nothing new: a line in the log, nothing published."""
-    _log_run(run, "unchanged", manifest["counts"])
-    return summarise_run(run, "unchanged", manifest)
+    _log_run(run, "unchanged", published.manifest["counts"])
+    _mirror(run)
+    run.notices += run.model.notices if run.model else []
+    return summarise_run(run, "unchanged", published.manifest)
 
 
 def finish_run(run: Run) -> RunSummary:
-    """Check, write, publish: the run goes live by one atomic switch, or is held and the old index stays.
+    """Check, compare, write, publish: the run goes live by one atomic switch, or is held and the old index stays.
 
     Raises GateHeld when a gate holds it; the run's folder is written all the same, for a look.
     """
     started = time.monotonic()
     run.progress.start("publish", None)
-    run.frames.pop("clusters", None)
-    if run.failures:
-        run.frames["failures"] = tables.FAILURES.conform(pl.concat(run.failures))
     if run.model is not None:
         run.frames["llm_calls"] = run.model.ledger.frame()
-    held_because = check_gates(run)
+    held_because = check_gates(run.frames, run.settings.gates, run.published)
     status = "held" if held_because else "published"
+    if run.published is not None:
+        run.frames["run_changes"] = list_changes(run.published, run.frames, run_id=run.run_id)
     counted = count_rows(run.frames)
     run.frames["runs"] = build_run_row(run, status, counted["counts"])
-    manifest = {
-        "status": status, "version": __version__, "input_sha256": run.input_sha256,
-        "settings": run.settings.model_dump(), "notices": run.notices,
-        "embedding_fingerprint": vectors.fingerprint_model(run.embedding_model),
-        "n_failed_text_units": count_failed_text_units(run.frames["failures"]), **counted,
-    }  # fmt: skip
-    folder = store.write_run(run.output_dir, run.run_id, run.frames, manifest=manifest)
+    folder = store.write_run(run.output_dir, run.run_id, run.frames, manifest=build_manifest(run, status, counted))
     if not held_because:
         store.publish_run(run.output_dir, run.run_id)
     _log_run(run, status, counted["counts"])
@@ -214,11 +243,33 @@ def finish_run(run: Run) -> RunSummary:
     run.seconds["publish"] = time.monotonic() - started
     run.progress.finish("publish", status, run.seconds["publish"])
     if held_because:
-        is_live = store.read_manifest(run.output_dir) is not None
-        stays = "The old index stays live" if is_live else "Nothing is published yet"
-        raise GateHeld(f"Run {run.run_id} is held: {'; '.join(held_because)}. {stays}; see {shown_path(folder)}.")
+        stays = "The old index stays live" if run.published is not None else "Nothing is published yet"
+        raise GateHeld(
+            f"Run {run.run_id} is held: {'; '.join(held_because)}. {stays}; see {shown_path(folder)}. "
+            f'To publish it all the same: "graphrag publish {run.run_id}".'
+        )
+    _mirror(run)
     run.notices += run.model.notices if run.model else []
     return summarise_run(run, status, counted)
+
+
+def _mirror(run: Run) -> None:
+    if run.settings.output.mirror:
+        store.mirror_published(run.output_dir, run.settings.output.mirror)
+
+
+def build_manifest(run: Run, status: str, counted: Counted) -> dict[str, object]:
+    """What made the run: settings, stages with the hashes of their inputs and outputs, prompts, models, versions."""
+    return {
+        "status": status, "version": __version__, "settings": run.settings.model_dump(), "notices": run.notices,
+        "published_before": run.published.run_id if run.published else "",
+        "stages": run.stages,
+        "facts": (run.published.manifest.get("facts", {}) if run.published else {}) | run.facts,
+        "prompts": {name: prompt.sha256 for name, prompt in run.model.prompts.items()} if run.model else {},
+        "packages": {"python": platform.python_version(), "polars": pl.__version__},
+        "embedding_fingerprint": vectors.fingerprint_model(run.embedding_model),
+        "n_changes": count_changes(run.frames["run_changes"]), **counted,
+    }  # fmt: skip
 
 
 def count_rows(frames: Frames) -> dict[str, dict[str, int]]:
@@ -226,50 +277,14 @@ def count_rows(frames: Frames) -> dict[str, dict[str, int]]:
     origins = Counter(frames["relationships"]["origin"].to_list())
     levels = Counter(frames["communities"]["level"].to_list())
     reasons = Counter(frames["failures"]["reason"].to_list())
+    n_unconnected = int(frames["communities"].filter(pl.col("title") == tables.UNCONNECTED)["size"].sum())
     return {
         "counts": {name: frames[name].height for name in tables.TABLES if not tables.TABLES[name].is_log},
         "relationships_by_origin": dict(sorted(origins.items())),
         "communities_by_level": {str(level): n for level, n in sorted(levels.items())},
+        "entities_by_place": {"connected": frames["entities"].height - n_unconnected, "unconnected": n_unconnected},
         "failures_by_reason": dict(sorted(reasons.items())),
     }
-
-
-def check_gates(run: Run) -> list[str]:
-    """Why the run may not be published, in words; empty when it may."""
-    held = [f"integrity: {fault}" for fault in store.check_integrity(run.frames)]
-    gates, failures = run.settings.gates, run.frames["failures"]
-    unread = _files(failures.filter(pl.col("stage") == "documents")["item_id"])
-    files = unread | _files(run.frames["documents"]["path"])
-    if len(unread) / max(len(files), 1) > gates.failed_share:
-        held.append(
-            f"{len(unread)} of {len(files)} files could not be read whole ({_reasons(failures)}), more than "
-            "gates.failed_share allows"
-        )
-    n_failed, n_units = count_failed_text_units(failures), run.frames["text_units"].height
-    if n_failed / max(n_units, 1) > gates.failed_unit_share:
-        held.append(
-            f"{n_failed} of {n_units} text units got no usable reply ({_reasons(failures.filter(_is_failed_unit()))}), "
-            "more than gates.failed_unit_share allows"
-        )
-    return held
-
-
-def _files(paths: pl.Series) -> set[str]:
-    """Of paths of documents; records of one file have its path before #."""
-    return {path.split("#")[0] for path in paths}
-
-
-def _reasons(failures: pl.DataFrame) -> str:
-    return ", ".join(f"{reason} {n}" for reason, n in Counter(failures["reason"].to_list()).most_common())
-
-
-def count_failed_text_units(failures: pl.DataFrame) -> int:
-    """Text units of which a model said nothing that could be used: the next run asks them again."""
-    return failures.filter(_is_failed_unit())["item_id"].n_unique()
-
-
-def _is_failed_unit() -> pl.Expr:
-    return (pl.col("stage") == extraction.STAGE) & pl.col("reason").is_in(extraction.UNIT_REASONS)
 
 
 def build_run_row(run: Run, status: str, counts: Mapping[str, int] | None = None) -> pl.DataFrame:
@@ -279,11 +294,12 @@ def build_run_row(run: Run, status: str, counts: Mapping[str, int] | None = None
     row = {
         "run_id": run.run_id, "started_at": run.started_at.isoformat(timespec="seconds"),
         "finished_at": now.isoformat(timespec="seconds"), "status": status, "settings_sha256": run.settings.sha256(),
-        "n_failures": sum(frame.height for frame in run.failures), "llm_calls": paid.height,
+        "n_failures": sum(frame.height for frame in run.failures.values()), "llm_calls": paid.height,
         "cost_usd": float(paid["cost_usd"].sum()), "seconds": round((now - run.started_at).total_seconds(), 1),
     }  # fmt: skip
     for name in ("documents", "text_units", "entities", "relationships", "communities"):
-        row[f"n_{name}"] = run.frames[name].height if counts is None else counts[name]
+        made = run.frames.get(name, tables.TABLES[name].empty()).height
+        row[f"n_{name}"] = made if counts is None else counts[name]
     return tables.RUNS.from_rows([row])
 
 
@@ -295,9 +311,11 @@ def summarise_run(run: Run, status: str, counted: Counted) -> RunSummary:
         counts=counted["counts"],
         relationships_by_origin=counted["relationships_by_origin"],
         communities_by_level=counted["communities_by_level"],
+        entities_by_place=counted.get("entities_by_place", {}),
         failures_by_reason=counted["failures_by_reason"],
         seconds_by_stage=dict(run.seconds),
         seconds=(datetime.now(UTC) - run.started_at).total_seconds(),
         notices=run.notices,
         calls=run.model.costs().to_dicts() if run.model else [],
+        changes=count_changes(run.frames["run_changes"]) if status == "published" else {},
     )

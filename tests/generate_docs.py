@@ -1,7 +1,7 @@
 """Writes the generated pages (`make docs`).
 
 settings.toml of this repository, docs/tables.md, docs/settings.md; and, from a fresh index of the sample, the output in
-README.md's console blocks and the answers in docs/sql.md.
+the console blocks of README.md and docs/disambiguation.md and the answers in docs/sql.md.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ def generate_docs() -> None:
 
         README.write_text(rewrite_outputs(README.read_text(encoding="utf-8"), run), encoding="utf-8")
         PAGE.write_text(rewrite_answers(PAGE.read_text(encoding="utf-8"), output_dir), encoding="utf-8")
+        names = ROOT / "docs" / "disambiguation.md"
+        names.write_text(rewrite_outputs(names.read_text(encoding="utf-8"), run), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ KNOWN = {"Entities": [5], "Sources": [1, 2, 3], "Reports": [3, 7]}
         ("A [Data: Sources (1; 2)].", "A [Data: Sources (1, 2)].", 0),
         ("A [Data: Reports(3)].", "A [Data: Reports (3)].", 0),
         ("A [data: reports (3), sources (9)] b", "A [Data: Reports (3)] b", 1),
-        ("A [Data: Chunks (1)] b", "A  b", 1),
+        ("A [Data: Chunks (1)] b", "A b", 1),
         ("A [Data: Sources (2, 2)].", "A [Data: Sources (2)].", 0),
         ("See [the page](x) and [1].", "See [the page](x) and [1].", 0),
         ("A [Data: Sources (99999999999999999999999999)].", "A.", 2),

@@ -105,3 +105,40 @@ def test_the_prompt_that_is_sent_begins_with_what_never_changes(tmp_path: Path) 
     systems = {body["messages"][0]["content"] for body in server.bodies}
     assert len(systems) == 1 and (ROOT / "prompts/extract_graph.md").read_text(encoding="utf-8")[:60] in systems.pop()
     assert len(server.bodies) == N_UNITS
+
+
+TRIANGLE = ("{0} depends on {1}. {1} depends on {2}. {2} depends on {0}.", r"\[(\d+)\] (\w+) depends on (\w+)\.")
+
+
+def answer_with_reports(question: str, attempt: int) -> Reply:
+    """Records of a passage; reports: one in a fence, one as prose and only then as JSON, one that a filter cut."""
+    report = '{"title": "A ring", "summary": "They need each other [Data: Relationships (1, 2, 3)].", "rating": 4}'
+    if "-----Entities-----" in question:
+        if "Alpha" in question:
+            return Reply(f"Here you are:\n```json\n{report}\n```")
+        return Reply("They are three.") if "Xeno" in question else Reply("They", finish_reason="content_filter")
+    if question.startswith("Your last answer could not be read"):
+        return Reply(report)
+    facts = re.findall(TRIANGLE[1], question)
+    return Reply("\n".join(f'["R","{a}","depends_on","{b}","needs it",7,[{number}]]' for number, a, b in facts))
+
+
+def test_reports_come_over_http_and_bad_ones_are_mended_or_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    create_project(tmp_path)
+    for names in (("Alpha", "Beta", "Gamma"), ("Xeno", "Yonder", "Zinc"), ("Pine", "Quartz", "Rose")):
+        text = TRIANGLE[0].format(*names)
+        (tmp_path / "data" / "input" / f"{names[0]}.md").write_text(f"# {names[0]}\n\n{text}\n", encoding="utf-8")
+    with serve(answer_with_reports) as server:
+        index(tmp_path, server, "llm.report_model=openai/writer")
+    folder = tmp_path / "data/output/current"
+    reports = pl.read_parquet(folder / "community_reports.parquet")
+    assert sorted(reports["method"]) == ["extractive", "llm", "llm"]
+    written = reports.filter(pl.col("method") == "llm")
+    assert set(written["title"]) == {"A ring"} and set(written["rank"]) == {4.0}
+    assert written["summary"].str.contains(r"\[Data: Relationships \(\d+, \d+, \d+\)\]").all()
+    assert pl.read_parquet(folder / "failures.parquet").select("stage", "reason").rows() == [("reports", "refusal")]
+    models = [body["model"] for body in server.bodies]
+    assert models.count("writer") == 4 and set(models) == {"fake", "writer"}

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
-from graphrag.errors import BudgetSpent, GateHeld, LlmError, PromptError, Unauthorized, UsageError
-from graphrag.llm import CallLedger
+from graphrag.errors import (
+    BudgetSpent,
+    GateHeld,
+    InputError,
+    LlmError,
+    PromptError,
+    ReplyMiss,
+    Unauthorized,
+    UsageError,
+)
+from graphrag.llm import CallLedger, chat_many
 from graphrag.llm.chat import ChatRequest
 from graphrag.llm.prices import Price
 from graphrag.llm.replay import ScriptedFault, ScriptedLlm
@@ -21,6 +32,7 @@ from graphrag.planning import plan_run
 from graphrag.progress import QuietProgress
 from graphrag.project import create_project
 from graphrag.run import RunSummary
+from graphrag.run_model import RunModel
 from graphrag.settings import Settings, load_settings
 from graphrag.store import check_integrity, read_manifest
 from graphrag.store.runs import read_runs
@@ -48,7 +60,8 @@ class Project:
             (self.root / "data" / "input" / f"{name}.md").write_text(text, encoding="utf-8")
 
     def settings(self, *overrides: str) -> Settings:
-        fixed = ["llm.model=scripted", "embeddings.model=none"]
+        # no report is asked for here: test_run_reports.py counts those
+        fixed = ["llm.model=scripted", "embeddings.model=none", "reports.min_report_size=100"]
         return load_settings(self.root, overrides=[*fixed, *overrides], environ={})[0]
 
     def index(self, *overrides: str, max_tokens: int | None = None, full: bool = False) -> RunSummary:
@@ -275,22 +288,23 @@ def test_claims_are_asked_only_when_enabled(project: Project) -> None:
     summary = project.index("claims.enabled=true")
     covariates = project.tables()["covariates"]
     assert covariates["subject_id"].to_list() == ["Alpha", "Xeno", "Pine"] or covariates.height == 3
-    assert [row["stage"] for row in summary.calls] == ["claims", "extraction"]
+    assert [row["stage"] for row in summary.calls] == ["claims"]  # extraction had nothing to do
     assert check_integrity(project.tables()) == []
 
 
 def test_the_plan_asks_nothing_and_knows_the_memo(project: Project) -> None:
     plan = plan_run(project.settings(), project.root, progress=QuietProgress())
-    (row,) = plan.calls.iter_rows(named=True)
+    (row,) = plan.calls.filter(stage="extraction").iter_rows(named=True)
     assert (plan.n_documents, plan.n_text_units, row["calls"], row["from_memo"]) == (3, 3, 3, 0)
     assert row["prompt_tokens"] > 2_000 and row["usd_low"] is None
     assert any("No price" in note for note in plan.notes)
     project.index()
-    (row,) = plan_run(project.settings(), project.root, progress=QuietProgress()).calls.iter_rows(named=True)
+    plan = plan_run(project.settings(), project.root, progress=QuietProgress())
+    (row,) = plan.calls.filter(stage="extraction").iter_rows(named=True)
     assert (row["calls"], row["from_memo"]) == (0, 3)
-    (row,) = plan_run(
-        project.settings("llm.price=[1.0, 4.0]", "extraction.max_gleanings=1"), project.root, progress=QuietProgress()
-    ).calls.iter_rows(named=True)
+    priced = project.settings("llm.price=[1.0, 4.0]", "extraction.max_gleanings=1")
+    plan = plan_run(priced, project.root, progress=QuietProgress())
+    (row,) = plan.calls.filter(stage="extraction").iter_rows(named=True)
     assert (row["calls"], row["from_memo"]) == (3, 3) and 0 < row["usd_low"] < row["usd_high"]
     with pytest.raises(UsageError, match="embedded"):
         plan_run(project.settings("llm.model=embedded"), project.root, progress=QuietProgress())
@@ -335,3 +349,43 @@ def test_check_names_the_model_its_prompts_and_its_price(project: Project, monke
     rows = {name: (state, words) for state, name, words in check_project(settings, project.root)}
     assert [rows[name][0] for name in ("prompts", "model", "price")] == ["no", "--", "no"]
     assert "OPENAI_API_KEY" in rows["model"][1] and "{input_text}" in rows["prompts"][1]
+
+
+def test_a_recorded_run_is_replayed_to_the_same_tables_without_a_model(project: Project) -> None:
+    project.index()
+    project.index("llm.record=replies.jsonl", full=True)  # from the memo, and recorded all the same
+    assert project.asked == []
+    recorded = project.tables()
+    lines = (project.root / "replies.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 3
+    replayed = run_pipeline(project.settings("llm.model=replay:replies.jsonl"), project.root, full=True)
+    assert replayed.status == "published"
+    assert [(row["model"], row["calls"], row["cost_usd"]) for row in replayed.calls] == [("replay", 3, 0.0)]
+    for name in ("entities", "relationships", "evidence", "entity_mentions", "communities"):
+        assert_frame_equal(project.tables()[name], recorded[name])
+
+
+def test_a_replay_without_the_reply_or_the_file_ends_with_one_line(project: Project) -> None:
+    project.index("llm.record=replies.jsonl")
+    project.write(d="# Iota\n\nIota depends on Kappa. Kappa depends on Iota.\n")
+    with pytest.raises(ReplyMiss, match=r"replies\.jsonl has no reply for extraction: .*Record it again\."):
+        run_pipeline(project.settings("llm.model=replay:replies.jsonl"), project.root)
+    with pytest.raises(InputError, match="Cannot read the recording"):
+        run_pipeline(project.settings("llm.model=replay:none.jsonl"), project.root)
+    with pytest.raises(UsageError, match="asks no model and costs nothing"):
+        plan_run(project.settings("llm.model=replay:replies.jsonl"), project.root, progress=QuietProgress())
+
+
+def test_what_a_library_silences_when_it_is_opened_stays_silent(project: Project, tmp_path: Path) -> None:
+    """litellm filters warnings of its own when it is imported; a later stage must not hear of them."""
+
+    def open_model(settings: Settings, *, memo: Memo, ledger: CallLedger, max_tokens: int | None = None) -> ScriptedLlm:
+        warnings.filterwarnings("ignore", "a field is odd")
+        return ScriptedLlm(answer_depends, memo=memo, ledger=ledger)
+
+    with Memo(tmp_path / "memo") as memo, warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        model = RunModel(project.settings(), project.root, run_id="r", memo=memo, open_model=open_model)
+        model.ask(lambda llm: chat_many(llm, []))
+        warnings.warn("a field is odd", stacklevel=1)
+    assert heard == []

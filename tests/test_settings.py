@@ -51,6 +51,14 @@ def test_docs_page_is_fresh() -> None:
         ("[llm]\nprice = [0.4]", "llm.price needs two numbers"),
         ("[llm]\nprice = [0.4, -1.6]", "llm.price.1 should be greater than or equal to 0, got -1.6."),
         ('[llm]\nextract_model = "openai/x"', "llm.extract_model has no effect while llm.model is embedded."),
+        (
+            '[llm]\nmodel = "replay:r.jsonl"\nextract_model = "openai/x"',
+            "llm.extract_model has no effect while llm.model is replay:r.jsonl.",
+        ),
+        (
+            '[llm]\nmodel = "replay:r.jsonl"\n[embeddings]\nmodel = "openai/x"',
+            'a recording holds no vectors of "openai/x". Use embedded or none.',
+        ),
         ('[llm]\napi_key_env = "sk-123-456"', "llm.api_key_env should match pattern"),
         ('[embeddings]\nmodel = ""', 'embeddings.model should have at least 1 character, got "".'),
         ('[embeddings]\nmodel = "minilmm"', 'no embedding model "minilmm".'),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -88,6 +89,21 @@ def test_spawned_processes_give_the_same_vectors(minilm: Embedder, monkeypatch: 
     monkeypatch.setattr(vectors, "PARALLEL_CHARACTERS", 100)
     texts = [f"Incident {number}: the queue was full." for number in range(vectors.CHUNK + 3)]
     assert np.array_equal(embed_texts(texts, model="embedded", processes=2), minilm.embed(texts))
+
+
+def test_batches_embedded_elsewhere_give_the_same_vectors(minilm: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "PARALLEL_CHARACTERS", 0)
+    monkeypatch.setattr(vectors, "CHUNK_ELSEWHERE", 2)
+    sent: list[list[str]] = []
+
+    def map_here(work: Callable[[list[str]], Any], batches: Sequence[list[str]]) -> Iterator[Any]:
+        sent.extend(batches)
+        return map(work, batches)
+
+    assert np.array_equal(embed_texts(TEXTS, model="embedded", map_batches=map_here), minilm.embed(TEXTS))
+    assert sent == [TEXTS[:2], TEXTS[2:]]
+    with pytest.raises(ModelError, match=r"A worker's embedding model embedded is .*, the run's is another"):
+        vectors.embed_batch(["Text."], model="embedded", fingerprint="another")
 
 
 def test_a_folder_with_a_model_works_and_is_another_model_to_the_memo(onnx_folder: Path, minilm: Embedder) -> None:

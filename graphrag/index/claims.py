@@ -8,6 +8,7 @@ Does not: judge whether a claim is true, or make entities of subjects that extra
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -17,7 +18,8 @@ import polars as pl
 from graphrag import tables
 from graphrag.ids import row_id
 from graphrag.index.passage_calls import PassageQuestions, PassageReply, ask_passages
-from graphrag.index.passages import Passage
+from graphrag.index.passages import Excerpt, Passage
+from graphrag.index.table_headers import find_table_headers
 from graphrag.llm import Llm
 from graphrag.llm.chat import ChatRequest, Message
 from graphrag.names import name_key
@@ -65,10 +67,17 @@ async def extract_claims(
     questions = ask_about(
         prompts, entity_types=entity_types, description=description, max_reply_tokens=max_reply_tokens
     )
-    weights = dict(text_units.group_by("text").len().iter_rows())
-    replies = await ask_passages(llm, text_units["text"], questions, weights=weights, advance=advance)
-    parsed = {text: parse_claims(found) for text, found in replies.items()}
-    return _build_frames(text_units, _Names(entities, entity_mentions), parsed)
+    excerpts = _excerpts(text_units)
+    replies = await ask_passages(llm, Counter(excerpts.values()), questions, advance=advance)
+    parsed = {excerpt: parse_claims(found) for excerpt, found in replies.items()}
+    found = {unit: parsed[excerpt] for unit, excerpt in excerpts.items()}
+    return _build_frames(text_units, _Names(entities, entity_mentions), found)
+
+
+def _excerpts(text_units: pl.DataFrame) -> dict[str, Excerpt]:
+    """What is asked about each text unit, by its id."""
+    headers = find_table_headers(text_units)
+    return {unit: Excerpt(text, headers.get(unit, "")) for unit, text in text_units.select("id", "text").iter_rows()}
 
 
 def ask_about(
@@ -117,8 +126,8 @@ def plan_claims(
     questions = ask_about(
         prompts, entity_types=entity_types, description=description, max_reply_tokens=max_reply_tokens
     )
-    for text in text_units["text"].unique(maintain_order=True):
-        passage = Passage(text)
+    for excerpt in dict.fromkeys(_excerpts(text_units).values()):
+        passage = Passage(excerpt.text, header=excerpt.header)
         if passage.sentences:
             yield questions.render(passage)
 
@@ -132,9 +141,7 @@ def parse_claims(replies: Sequence[PassageReply]) -> tuple[list[FoundClaim], lis
             failures.append({"reason": reply.problem, "detail": reply.detail, "raw_reply": None})
             continue
         for turn, is_cut in zip(reply.turns, reply.are_cut, strict=True):
-            read = parse_claims_reply(
-                turn, text=reply.passage.text, n_sentences=len(reply.passage.sentences), is_cut=is_cut
-            )
+            read = parse_claims_reply(turn, n_sentences=len(reply.passage.sentences), is_cut=is_cut)
             found |= dict.fromkeys(FoundClaim(claim, _quote(claim, reply.passage)) for claim in read.claims)
             failures += _line_failures(read, turn, is_last=turn is reply.turns[-1])
         if reply.problem not in ("", "unreadable_reply"):
@@ -188,9 +195,9 @@ def _build_frames(
     rows: dict[str, dict[str, Any]] = {}
     failures = []
     ids: dict[str, list[str]] = {}
-    units = text_units.sort("document_id", "start_char", "id").select("id", "document_id", "text")
-    for unit_id, document_id, text in units.iter_rows():
-        found, failed = parsed[text]
+    units = text_units.sort("document_id", "start_char", "id").select("id", "document_id")
+    for unit_id, document_id in units.iter_rows():
+        found, failed = parsed[unit_id]
         for row in failed:
             failures.append(failure_row(STAGE, unit_id, **row, document_id=document_id))
         for claim, quote in found:

@@ -14,7 +14,7 @@ Does not: follow links that leave the folder, use file times, or run anything th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,9 +28,11 @@ from graphrag.reading import office
 from graphrag.reading import records as record_files
 from graphrag.reading.dates import iso_date
 from graphrag.reading.decoding import Decoded, clean_text, decode_text, is_binary
-from graphrag.reading.folders import File, list_files
+from graphrag.reading.folders import File
 from graphrag.reading.front_matter import find_body, parse_front_matter
+from graphrag.reading.known_files import KnownFile, PublishedRows, hash_rows, know_fault, know_file
 from graphrag.reading.markup import find_title, read_header_fields, read_html
+from graphrag.reading.objects import list_input
 from graphrag.reading.records import Record, Records
 from graphrag.tokens import TokenCounter
 
@@ -49,8 +51,11 @@ _GENERATED = re.compile(r"# [^\n]+\n\n\d+ notes · \d+ links · \d+ unresolved �
 
 
 class Documents(NamedTuple):
+    """`files`: what each file gave, for the next run."""
+
     documents: pl.DataFrame
     failures: pl.DataFrame
+    files: list[KnownFile]
 
 
 @dataclass
@@ -69,6 +74,16 @@ class _Reading:
 
     def fail(self, path: str, reason: str, detail: str) -> None:
         self.failures.append(tables.failure_row(STAGE, path, reason, detail, document_id=ids.document_id(path)))
+
+    def take_over(self, rows: list[dict[str, Any]], failures: list[dict[str, str | None]]) -> bool:
+        """Rows that an earlier run read, unless another file has one of their paths now."""
+        paths = {row["path"] for row in rows}
+        if paths & self.paths:
+            return False
+        self.paths |= paths
+        self.rows += rows
+        self.failures += failures
+        return True
 
     def add(
         self, path: str, kind: str, text: str, *, title: str, metadata: dict[str, Any], creation_date: str = "",
@@ -94,7 +109,7 @@ class _Reading:
 
 
 def read_documents(
-    input_dir: Path,
+    input_dir: Path | str,
     *,
     max_file_mb: float,
     id_column: str,
@@ -103,32 +118,61 @@ def read_documents(
     ignore: Sequence[str] = (),
     exclude: Sequence[Path] = (),
     count: TokenCounter,
+    published: pl.DataFrame | None = None,
+    known: Mapping[str, KnownFile] | None = None,
+    started_ns: int = 0,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Documents:
-    """Reads every file below `input_dir`, one after the other; documents are sorted by path.
+    """Reads every file below `input_dir` (text: an address), one after the other; documents are sorted by path.
 
     Column knobs: names of the id, title and text columns of records, "" = found by name. `advance(1)` after each file.
+    `published`, the documents of the published run: their rows stand for files that are as `known` says, and for files
+    that are there and cannot be read now, which is told in failures. `started_ns`: when the run began, Unix time.
     Raises InputError when the folder does not exist, holds nothing, or holds only tables without a text column.
     """
-    shown = shown_path(input_dir)
-    if not input_dir.is_dir():
+    shown = shown_path(input_dir) if isinstance(input_dir, Path) else input_dir
+    if isinstance(input_dir, Path) and not input_dir.is_dir():
         start = f"{shown} is not a folder." if input_dir.exists() else f"No input folder {shown}."
         raise InputError(f"{start} Create it and put documents there, or set input.dir in settings.toml.")
-    listing = list_files(input_dir, ignore=ignore, exclude=exclude)
+    listing = list_input(input_dir, ignore=ignore, exclude=exclude)
     if not listing.files and not listing.faults:
         raise InputError(f"No documents in {shown}. Put files there, or set input.dir.")
     reading = _Reading(max_file_mb * 1e6, id_column, title_column, text_column, count)
     for fault in listing.faults:
         reading.fail(fault.path, fault.reason, fault.detail)
+    rows_of = PublishedRows(published)
+    files = [know_fault(fault) for fault in listing.faults]
     for file in listing.files:
-        _read_file(file, reading)
+        files.append(_read_or_take_over(file, reading, rows_of, (known or {}).get(file.path), started_ns))
         advance(1)
+    _keep_unreadable(reading, rows_of)
     if reading.without_text and not reading.rows:
         raise InputError(reading.without_text[0])
     documents = tables.DOCUMENTS.from_rows(reading.rows).sort("path")
     documents = documents.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("human_readable_id"))
     failures = tables.FAILURES.from_rows(reading.failures).sort("item_id", "reason", "detail")
-    return Documents(tables.DOCUMENTS.conform(documents), tables.FAILURES.conform(failures))
+    return Documents(tables.DOCUMENTS.conform(documents), tables.FAILURES.conform(failures), files)
+
+
+def _read_or_take_over(
+    file: File, reading: _Reading, rows_of: PublishedRows, known: KnownFile | None, started_ns: int
+) -> KnownFile:
+    if known and known.stamp and known.stamp == file.stamp:
+        rows = rows_of.of_file(file.path)
+        if hash_rows(rows) == known.rows_sha256 and reading.take_over(rows, known.failures):
+            return known
+    n_rows, n_failures = len(reading.rows), len(reading.failures)
+    _read_file(file, reading)
+    return know_file(file, reading.rows[n_rows:], reading.failures[n_failures:], started_ns=started_ns)
+
+
+def _keep_unreadable(reading: _Reading, rows_of: PublishedRows) -> None:
+    """What cannot be read tonight is not gone: the rows of the published run stay, and the failure says so."""
+    for failure in reading.failures:
+        if failure["reason"] == "unreadable_file":
+            rows = rows_of.below(str(failure["item_id"]))
+            if rows and reading.take_over(rows, []):
+                failure["detail"] = f"{failure['detail']}; stale: what the published run had read of it is kept"
 
 
 def _read_file(file: File, reading: _Reading) -> None:

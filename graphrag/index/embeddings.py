@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 
 from graphrag import tables, vectors
+from graphrag.batches import MapBatches
 from graphrag.ids import content_sha256
 from graphrag.llm.embeddings import Vectors
 from graphrag.memo import Memo
@@ -43,12 +44,14 @@ def build_embeddings(
     model: str,
     processes: int,
     memo: Memo | None,
+    map_batches: MapBatches | None = None,
     ask: Callable[[list[str]], Vectors] | None = None,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Embeddings:
     """One vector an owner, sorted by owner table and owner id.
 
-    model: a name that vectors.load_embedder knows, or `none` for no vectors. ask: where `model` is a service, what
+    model: a name that vectors.load_embedder knows, or `none` for no vectors. map_batches: where texts are embedded
+    instead of in `processes` of this machine. ask: where `model` is a service, what
     embeds its texts (Llm.embed). Where the model is not installed there is
     one failures row (missing_model) and no vectors; a vector without direction is one failures row (bad_vector) each.
     Raises ModelError when the model is there but damaged or unreadable.
@@ -69,7 +72,9 @@ def build_embeddings(
     texts = owners["text"].to_list()
     reasons: dict[int, tuple[str, str]] = {}
     if ask is None:
-        matrix = vectors.embed_texts(texts, model=model, processes=processes, memo=memo, advance=advance)
+        matrix = vectors.embed_texts(
+            texts, model=model, processes=processes, map_batches=map_batches, memo=memo, advance=advance
+        )
     else:
         matrix, reasons = ask(texts)
     is_good = np.isclose(np.linalg.norm(matrix, axis=1), 1.0, atol=1e-3)  # NaN is close to nothing

@@ -21,7 +21,7 @@ import polars as pl
 from graphrag import tables
 from graphrag.ids import row_id
 from graphrag.index.passage_calls import PassageQuestions, ask_passages
-from graphrag.index.passages import Passage
+from graphrag.index.passages import Excerpt, Passage, Span
 from graphrag.index.placed_records import Parsed, parse_extraction
 from graphrag.index.unit_groups import UnitGroup, group_text_units
 from graphrag.llm import Llm
@@ -75,16 +75,16 @@ async def extract_mentions(
         prompts, entity_types=entity_types, max_gleanings=max_gleanings, max_reply_tokens=max_reply_tokens
     )
     groups = group_text_units(text_units, documents, max_tokens=max_passage_tokens)
-    weights: Counter[str] = Counter()
+    n_units: Counter[Excerpt] = Counter()
     for group in groups:
-        weights[group.text] += len(group.units)
-    replies = await ask_passages(llm, weights, questions, weights=weights, advance=advance)
+        n_units[group.excerpt] += len(group.units)
+    replies = await ask_passages(llm, n_units, questions, advance=advance)
     echoes = _prompt_names(prompts.extract, entity_types)
-    parsed: dict[tuple[str, tuple[tuple[int, int], ...]], Parsed] = {}
+    parsed: dict[_GroupText, Parsed] = {}
     for group in groups:
-        if (group.text, group.spans) not in parsed:
-            parsed[group.text, group.spans] = parse_extraction(
-                replies[group.text], entity_types=entity_types, max_records=max_records_per_unit * len(group.units),
+        if (group.excerpt, group.spans) not in parsed:
+            parsed[group.excerpt, group.spans] = parse_extraction(
+                replies[group.excerpt], entity_types=entity_types, max_records=max_records_per_unit * len(group.units),
                 parts=group.spans, echoes=echoes,
             )  # fmt: skip
     return _build_frames(groups, parsed)
@@ -140,8 +140,8 @@ def plan_extraction(
         prompts, entity_types=entity_types, max_gleanings=max_gleanings, max_reply_tokens=max_reply_tokens
     )
     groups = group_text_units(text_units, documents, max_tokens=max_passage_tokens)
-    for text in dict.fromkeys(group.text for group in groups):
-        passage = Passage(text)
+    for excerpt in dict.fromkeys(group.excerpt for group in groups):
+        passage = Passage(excerpt.text, header=excerpt.header)
         if not passage.sentences:
             continue
         request = questions.render(passage)
@@ -164,15 +164,16 @@ def _prompt_names(prompt: Prompt, entity_types: Sequence[str]) -> TextNames:
 # Rows of all text units
 
 
-def _build_frames(
-    groups: Sequence[UnitGroup], parsed: Mapping[tuple[str, tuple[tuple[int, int], ...]], Parsed]
-) -> Extraction:
+_GroupText = tuple[Excerpt, tuple[Span, ...]]  # groups that are equal in it have equal rows but for their offsets
+
+
+def _build_frames(groups: Sequence[UnitGroup], parsed: Mapping[_GroupText, Parsed]) -> Extraction:
     """Rows with document offsets. A place in two overlapping text units belongs to the first."""
     mentions: dict[tuple[str, int, int, str], dict[str, Any]] = {}
     relations: dict[str, dict[str, Any]] = {}
     failures: list[dict[str, Any]] = []
     for group in groups:
-        found = parsed[group.text, group.spans]
+        found = parsed[group.excerpt, group.spans]
         for row in found.mentions:
             placed, parts = _place(row, group)
             mention_id = row_id("entity_mention", *parts, row["surface"])

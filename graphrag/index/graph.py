@@ -1,8 +1,8 @@
 """Clusters, mentions, relation statements -> entities, relationships, evidence (specs: indexing 4, context graph 1).
 
-Every count is derived from evidence here and nowhere else: weight, n_documents, frequency, degree, pagerank. Copies of
-a text count once. Reads clusters, entity_mentions, relationship_mentions, text_units, documents; writes entities,
-relationships, evidence, and the id lists of text_units and documents.
+Every measure is derived from evidence here and nowhere else: weight, n_documents, frequency, degree, pagerank, cut
+vertices. Copies of a text count once. Reads clusters, entity_mentions, relationship_mentions, text_units, documents;
+writes entities, relationships, evidence, and the id lists of text_units and documents.
 
 Does not: write descriptions (index/summaries.py) or give numbers for people (human_readable_id is the row number).
 """
@@ -10,14 +10,19 @@ Does not: write descriptions (index/summaries.py) or give numbers for people (hu
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from graphrag import tables
-from graphrag.graphs import pagerank
+from graphrag.graphs import cut_vertices, pagerank
 from graphrag.ids import content_sha256, relationship_id, row_id
 from graphrag.names import name_key
+from graphrag.tables import INT
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 ORIGINS = ("authored", "link", "extracted", "cooccurrence")  # strongest first
 ORIGIN_RANKS = {origin: rank for rank, origin in enumerate(ORIGINS)}
@@ -226,8 +231,9 @@ def _build_entities(
         "degree",
         pl.col("surfaces").list.sort().alias("aliases"),
         "n_documents",
-        _rank_entities(frame["entity_id"].to_list(), relationships).alias("pagerank"),
+        _rank_entities(frame["entity_id"], relationships).alias("pagerank"),
         (pl.col("degree") > cutoff).alias("is_hub"),
+        _find_cut_vertices(frame["entity_id"], relationships).alias("is_cut_vertex"),
     )
 
 
@@ -246,19 +252,34 @@ def hub_cutoff(degrees: pl.Series) -> int:
     return max(MIN_HUB_DEGREE, math.floor(percentile if percentile is not None else 0))
 
 
-def _rank_entities(entity_ids: list[str], relationships: pl.DataFrame) -> pl.Series:
-    position = {entity: i for i, entity in enumerate(entity_ids)}
-    pairs = relationships.select("source_id", "target_id").iter_rows()
-    edges = [(position[source], position[target]) for source, target in pairs]
-    ranks = pagerank(len(entity_ids), edges, relationships["weight"].to_list())
+def _rank_entities(entity_ids: pl.Series, relationships: pl.DataFrame) -> pl.Series:
+    ranks = pagerank(len(entity_ids), _number_ends(entity_ids, relationships), relationships["weight"].to_numpy())
     return pl.Series([round(float(rank), PAGERANK_DIGITS) for rank in ranks], dtype=pl.Float64)
 
 
+def _find_cut_vertices(entity_ids: pl.Series, relationships: pl.DataFrame) -> pl.Series:
+    typed = relationships.filter(pl.col("origin") != "cooccurrence")
+    return pl.Series(cut_vertices(len(entity_ids), _number_ends(entity_ids, typed)), dtype=pl.Boolean)
+
+
+def _number_ends(entity_ids: pl.Series, relationships: pl.DataFrame) -> NDArray[np.int64]:
+    """(m, 2): the two ends of each relationship as positions in entity_ids."""
+    position = pl.DataFrame({"id": entity_ids, "position": range(len(entity_ids))}, schema_overrides={"position": INT})
+    ends = [
+        relationships.select(id=end).join(position, on="id", how="left", maintain_order="left")["position"].to_numpy()
+        for end in ("source_id", "target_id")
+    ]
+    return np.column_stack(ends).astype(np.int64)
+
+
 def _add_degrees(relationships: pl.DataFrame, entities: pl.DataFrame) -> pl.DataFrame:
-    degree = dict(entities.select("id", "degree").iter_rows())
-    pairs = relationships.select("source_id", "target_id").iter_rows()
-    combined = pl.Series([degree[source] + degree[target] for source, target in pairs], dtype=pl.Int64)
-    return relationships.with_columns(combined_degree=combined).select(tables.RELATIONSHIPS.names)
+    degree = entities.select("id", "degree")
+    joined = relationships
+    for end in ("source", "target"):
+        of_end = degree.select(pl.col("id").alias(f"{end}_id"), pl.col("degree").alias(f"{end}_degree"))
+        joined = joined.join(of_end, on=f"{end}_id", how="left", maintain_order="left")
+    joined = joined.with_columns(combined_degree=pl.col("source_degree") + pl.col("target_degree"))
+    return joined.select(tables.RELATIONSHIPS.names)
 
 
 def _fill_text_units(text_units: pl.DataFrame, entities: pl.DataFrame, relationships: pl.DataFrame) -> pl.DataFrame:

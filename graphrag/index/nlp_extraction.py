@@ -10,7 +10,6 @@ Does not: decide which names mean one entity (disambiguation.py), or ask a langu
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations, groupby
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from graphrag import tables
+from graphrag.batches import MapBatches
 from graphrag.errors import ModelError
 from graphrag.ids import row_id
 from graphrag.memo import Memo
@@ -71,7 +71,7 @@ def fingerprint_parts(model: str) -> str:
     """Which reader `model` (auto, spacy, lite) means here, and its version; changes with any file of spaCy's model."""
     if model == "lite" or parsing.missing_parts():
         return "lite"
-    return f"spacy {importlib.metadata.version('spacy')} {parsing.find_model().fingerprint}"
+    return parsing.fingerprint_model(parsing.find_model())
 
 
 def missing_parts() -> str:
@@ -87,6 +87,7 @@ def extract_mentions(
     known_names: Mapping[str, str],
     cooccurrence: bool,
     processes: int = 1,
+    map_batches: MapBatches | None = None,
     memo: Memo | None = None,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Extraction:
@@ -94,11 +95,12 @@ def extract_mentions(
 
     model: "spacy" (ModelError where it is missing), "lite" (rules only), "auto" (spacy where installed).
     known_names: declared surface -> type or "unknown". cooccurrence: also pairs of names of one sentence.
+    map_batches: where sentences are parsed instead of in `processes` of this machine.
     `advance` gets text units, in step with the share of their text that is parsed: parsing is what takes the time.
     """
     sentences = cut_sentences(documents, text_units)
     progress = UnitProgress(text_units.height, advance)
-    parses = _parse(sentences, model, processes, memo, progress)
+    parses = _parse(sentences, model, processes, map_batches, memo, progress)
     readings, lexicon = _read(sentences, parses, known_names)
     rows = Rows(cooccurrence)
     titles = dict(documents.select("id", "title").iter_rows())
@@ -125,6 +127,7 @@ def _parse(
     sentences: Sequence[Sentence],
     model: str,
     processes: int,
+    map_batches: MapBatches | None,
     memo: Memo | None,
     progress: UnitProgress,
 ) -> list[Parse | None]:
@@ -136,7 +139,9 @@ def _parse(
     wanted = [i for i, s in enumerate(sentences) if s.is_english and _is_running_text(s)]
     texts = [sentences[i].clean.text for i in wanted]
     progress.n_characters = sum(map(len, set(texts)))
-    found = parsing.parse_sentences(texts, processes=processes, memo=memo, advance=progress.advance)
+    found = parsing.parse_sentences(
+        texts, processes=processes, map_batches=map_batches, memo=memo, advance=progress.advance
+    )
     for i, parse in zip(wanted, found, strict=True):
         parses[i] = parse
     return parses

@@ -8,11 +8,11 @@ Does not: know what the records mean; the stage (extraction.py, claims.py) gives
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from graphrag.index.passages import Passage
+from graphrag.index.passages import Excerpt, Passage
 from graphrag.llm import Llm
 from graphrag.llm.chat import ChatReply, ChatRequest
 from graphrag.llm.concurrency import map_concurrently
@@ -46,28 +46,26 @@ class PassageQuestions:
 
 async def ask_passages(
     llm: Llm,
-    texts: Iterable[str],
+    excerpts: Mapping[Excerpt, int],
     questions: PassageQuestions,
     *,
-    weights: Mapping[str, int] | None = None,
     advance: Callable[[int], None] = lambda _: None,
-) -> dict[str, list[PassageReply]]:
-    """For each distinct text what was answered, in its halves where it had to be split. Texts without a sentence are
-    not asked. `advance` gets the weight of a text (1 by default) when it is done.
+) -> dict[Excerpt, list[PassageReply]]:
+    """For each excerpt what was answered, in its halves where it had to be split. Those without a sentence are not
+    asked. `excerpts` says for how many text units one stands: `advance` gets the number when it is done.
 
     Raises what `Llm.chat` raises; what was answered by then is in the memo.
     """
-    distinct = list(dict.fromkeys(texts))
 
-    async def ask(text: str) -> list[PassageReply]:
-        passage = Passage(text)
+    async def ask(excerpt: Excerpt) -> list[PassageReply]:
+        passage = Passage(excerpt.text, header=excerpt.header)
         return await _ask_or_split(llm, passage, questions) if passage.sentences else []
 
-    def count(text: str, _: object) -> None:
-        advance((weights or {}).get(text, 1))
+    def count(excerpt: Excerpt, _: object) -> None:
+        advance(excerpts[excerpt])
 
-    replies = await map_concurrently(ask, distinct, in_flight=llm.in_flight, on_result=count)
-    return dict(zip(distinct, replies, strict=True))
+    replies = await map_concurrently(ask, excerpts, in_flight=llm.in_flight, on_result=count)
+    return dict(zip(excerpts, replies, strict=True))
 
 
 async def _ask_or_split(llm: Llm, passage: Passage, questions: PassageQuestions) -> list[PassageReply]:

@@ -1,8 +1,9 @@
-"""A passage as a model sees it: a text unit, or half of one, in numbered sentences; and where its words stand.
+"""A passage as a model sees it: text units in a row, or half of them, in numbered sentences; and where its words stand.
 
 A model answers with names and sentence numbers. Here the numbers become spans of the text and the names the places
 where they are written: to the letter and as whole words where they are, else without regard to case, accents' encoding,
-quotes, and hyphens, underscores or blanks between words.
+quotes, and hyphens, underscores or blanks between words. Where the passage begins in the midst of a table, the table's
+header stands above the sentences, without a number: nothing can be quoted from it.
 
 Does not: read replies (graphrag/replies), call a model, or make rows (extraction.py, claims.py).
 """
@@ -13,12 +14,16 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
+from graphrag.index.table_headers import header_at_end
 from graphrag.prompts import number_sentences
+from graphrag.replies.fields import joins
 from graphrag.sentences import sentence_spans
 
 Span = tuple[int, int]
 _FULL_STOP = re.compile(r"\.(?=\s)")  # a model writes Mr Bennet where the text has Mr. Bennet
+HEADER_MARK = "(A table goes on here. Its header, to read the rows by:)"
 LONGEST_RUN = 3  # sentences that one quote may hold, where a part of them holds both names
 _SAME = {
     **dict.fromkeys(map(ord, "-_‐‑‒–—―"), " "),
@@ -27,11 +32,19 @@ _SAME = {
 }
 
 
-class Passage:
-    """`text` and the offset in its document at which it starts. All spans count from the start of `text`."""
+class Excerpt(NamedTuple):
+    """What a model is asked about: a text, and the header of the table in whose midst it begins (else empty)."""
 
-    def __init__(self, text: str, start: int = 0) -> None:
-        self.text, self.start = text, start
+    text: str
+    header: str = ""
+
+
+class Passage:
+    """`text`, the offset at which it starts in what it was taken from, and the `header` of the table in whose midst it
+    begins (else empty). All spans count from the start of `text`."""
+
+    def __init__(self, text: str, start: int = 0, *, header: str = "") -> None:
+        self.text, self.start, self.header = text, start, header
         self._found: dict[str, list[Span]] = {}
 
     @cached_property
@@ -40,8 +53,9 @@ class Passage:
 
     @property
     def numbered(self) -> str:
-        """`[1] First sentence.` a line."""
-        return number_sentences([self.text[start:end] for start, end in self.sentences])
+        """`[1] First sentence.` a line; above them the header of a table that goes on, if there is one."""
+        numbered = number_sentences([self.text[start:end] for start, end in self.sentences])
+        return f"{HEADER_MARK} {self.header}\n{numbered}" if self.header else numbered
 
     def halves(self) -> list[Passage]:
         """Two passages, cut at the sentence boundary nearest to the middle; none for a single sentence."""
@@ -49,7 +63,12 @@ class Passage:
         if not starts:
             return []
         cut = min(starts, key=lambda start: (abs(start - len(self.text) / 2), start))
-        return [Passage(self.text[:cut], self.start), Passage(self.text[cut:], self.start + cut)]
+        first, second = self.text[:cut], self.text[cut:]
+        goes_on = second.startswith("|") and first.endswith("\n") and not first.endswith("\n\n")
+        header = header_at_end(first, self.header) if goes_on else ""
+        return [
+            Passage(first, self.start, header=self.header), Passage(second, self.start + cut, header=header),
+        ]  # fmt: skip
 
     def find(self, name: str) -> list[Span]:
         """All places of a name, in order: those written exactly so, else those written alike."""
@@ -150,13 +169,4 @@ def _is_whole(text: str, start: int, end: int) -> bool:
     behind = text[end : end + 1]
     if behind and unicodedata.combining(behind):
         return False
-    return not (_joins(text[start - 1 : start], text[start]) or _joins(text[end - 1], behind))
-
-
-def _joins(left: str, right: str) -> bool:
-    return bool(left and right) and left.isalnum() and right.isalnum() and _is_spaced(left) and _is_spaced(right)
-
-
-def _is_spaced(char: str) -> bool:
-    code = ord(char)
-    return code < 0x0E00 or 0x10A0 <= code < 0x1780 or 0x1E00 <= code < 0x2000
+    return not (joins(text[start - 1 : start], text[start]) or joins(text[end - 1], behind))

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 from graphrag.index.passage_calls import PassageReply
 from graphrag.index.passages import Passage, Span, surface_of
 from graphrag.replies.fields import TextNames
-from graphrag.replies.graph import Entity, GraphReply, Relation, parse_graph_replies
+from graphrag.replies.graph import GraphReply, parse_graph_replies
+from graphrag.replies.graph_records import Entity, Relation
 
 LLM, LLM_UNVERIFIED = "llm", "llm_unverified"
 MAX_NAMES_SHOWN = 5

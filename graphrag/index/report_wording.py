@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from graphrag.digest import Sentence, show_quote
-from graphrag.index.report_corpus import Corpus, is_stated, order_relationships
+from graphrag.index.report_corpus import Corpus, is_stated, order_members, order_relationships
 
-MAX_CITED = 5
+MAX_CITED, MAX_IN_TITLE = 5, 3
 
 
 def join_names(names: Sequence[str]) -> str:
@@ -25,16 +25,17 @@ def join_names(names: Sequence[str]) -> str:
 
 
 def enumerate_names(names: Sequence[str], limit: int, separator: str = ", ") -> str:
-    """`A, B and C`, or the first `limit` and how many more there are."""
-    if len(names) <= limit:
+    """`A, B and C`, or the first `limit` and how many more there are; "and 1 more" would be no shorter."""
+    if len(names) <= limit + 1:
         return join_names(names) if separator == ", " else separator.join(names)
     return f"{separator.join(names[:limit])} and {len(names) - limit} more"
 
 
 PARTICIPLES = frozenset({
-    "based", "built", "called", "configured", "connected", "contained", "deployed", "exposed", "held", "hosted", "kept",
-    "known", "located", "made", "managed", "named", "operated", "owned", "related", "replaced", "stored", "used",
-    "written",
+    "applied", "assigned", "attached", "based", "bound", "built", "called", "configured", "connected", "contained",
+    "defined", "deployed", "exposed", "generated", "granted", "held", "hosted", "invited", "kept", "known", "located",
+    "made", "managed", "mounted", "named", "operated", "owned", "reached", "related", "replaced", "served", "stored",
+    "used", "written",
 })  # fmt: skip
 """First words of predicates that are said with "is", where a preposition follows: based_on, located_in."""
 
@@ -76,6 +77,32 @@ def say_member(member: str, told: Iterable[str], corpus: Corpus) -> str:
         return "; ".join([f"{title} {clauses[0]}", *clauses[1:2]])
     facts = [say_fact(fact) for fact in incoming[:2]]
     return "; ".join(facts) or f"{title} is mentioned together with {join_names(together[:3])}"
+
+
+def title_of(row: dict[str, Any], corpus: Corpus) -> str:
+    """What the stated relationships of a community say of one member: `Team B owns Courier App and Label Service`,
+    `What depends on Vault: Billing and Login`. Where that is less than half of what they say, or tells of less than
+    half of the members: its most important members.
+    """
+    members = order_members(row, corpus)
+    stated = [
+        corpus.relationships[r] for r in order_relationships(row["relationship_ids"], corpus) if is_stated(r, corpus)
+    ]
+    spoken: dict[tuple[str, str, bool], dict[str, None]] = {}
+    for fact in stated:
+        spoken.setdefault((fact["source_id"], say_predicate(fact), True), {})[fact["target"]] = None
+        spoken.setdefault((fact["target_id"], say_predicate(fact), False), {})[fact["source"]] = None
+    rank = {member: place for place, member in enumerate(members)}
+    best = min(spoken, key=lambda said: (-len(spoken[said]), rank[said[0]], not said[2], said[1]), default=None)
+    n_pairs = len({frozenset((fact["source_id"], fact["target_id"])) for fact in stated})
+    told = len(spoken[best]) if best is not None else 0
+    if best is None or 2 * told < n_pairs or 2 * (told + 1) < row["size"] or told == 1 < n_pairs:
+        return enumerate_names([corpus.entities[member]["title"] for member in members[:MAX_IN_TITLE]], MAX_IN_TITLE)
+    if told == 1:
+        return say_fact(stated[0])
+    others = enumerate_names(list(spoken[best]), MAX_IN_TITLE)
+    name = corpus.entities[best[0]]["title"]
+    return f"{name} {best[1]} {others}" if best[2] else f"What {best[1]} {name}: {others}"
 
 
 def say_together(members: Sequence[str], quotes: Sequence[Sentence], corpus: Corpus) -> str:

@@ -16,6 +16,8 @@ from typing import NamedTuple
 import polars as pl
 
 from graphrag.ids import content_sha256
+from graphrag.index.passages import Excerpt
+from graphrag.index.table_headers import find_table_headers
 
 CUT_ONE_IN = 3  # units from half the limit on that end a group early
 
@@ -29,12 +31,18 @@ class Unit(NamedTuple):
 
 
 class UnitGroup(NamedTuple):
-    """`text` is documents.text[start:...], from the first unit to the last."""
+    """`text` is documents.text[start:...], from the first unit to the last; `header` that of a table in whose midst it
+    begins, else empty."""
 
     document_id: str
     start: int
     text: str
     units: tuple[Unit, ...]
+    header: str
+
+    @property
+    def excerpt(self) -> Excerpt:
+        return Excerpt(self.text, self.header)
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
@@ -55,7 +63,8 @@ def group_text_units(text_units: pl.DataFrame, documents: pl.DataFrame, *, max_t
     texts = dict(documents.select("id", "text").iter_rows())
     columns = ("id", "document_id", "text", "start_char", "end_char", "n_tokens")
     rows = text_units.sort("document_id", "start_char", "id").select(columns).rows()
-    return [_make_group(run, texts[run[0][1]]) for run in _runs(rows, max_tokens)]
+    headers = find_table_headers(text_units)
+    return [_make_group(run, texts[run[0][1]], headers.get(run[0][0], "")) for run in _runs(rows, max_tokens)]
 
 
 _Row = tuple[str, str, str, int, int, int]
@@ -78,7 +87,7 @@ def _runs(rows: list[_Row], max_tokens: int) -> Iterator[list[_Row]]:
         yield run
 
 
-def _make_group(run: list[_Row], text: str) -> UnitGroup:
+def _make_group(run: list[_Row], text: str, header: str) -> UnitGroup:
     start, end = run[0][3], max(row[4] for row in run)
     units = tuple(Unit(row[0], row[3] - start, row[4] - start) for row in run)
-    return UnitGroup(run[0][1], start, text[start:end], units)
+    return UnitGroup(run[0][1], start, text[start:end], units, header)

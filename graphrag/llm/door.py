@@ -93,19 +93,23 @@ class Llm:
         budget: Budget | None = None,
         attempts: Attempts | None = None,
         ledger: CallLedger | None = None,
-        recording: Recording | None = None,
         count: TokenCounter = count_tokens,
     ) -> None:
         """Raises LlmError if the budget is in USD and a model has no price."""
         self.models, self.embedding_model = dict(models), embedding_model
         self.budget, self.ledger = budget or Budget(), ledger or CallLedger()
         self.notices: list[str] = []
-        self._provider, self._memo, self._recording = provider, memo, recording
+        self._provider, self._memo = provider, memo
+        self._recording: Recording | None = None
         self._attempts = attempts or Attempts(Limiter(25), Retries(max_retries=4), timeout_seconds=120.0)
         self._prices, self._count = prices or {}, count
         self._asking: dict[str, asyncio.Future[ChatReply]] = {}
         self._longest: dict[str, tuple[int, int]] = {}  # stage -> (replies seen, completion tokens of the longest)
         self._refuse_unknown_prices()
+
+    def record_in(self, recording: Recording) -> None:
+        """From now on every reply is recorded, those of the memo too."""
+        self._recording = recording
 
     @property
     def in_flight(self) -> int:

@@ -27,7 +27,6 @@ from graphrag.llm.embeddings import RawVectors, decode_vector
 from graphrag.llm.ledger import CallLedger
 from graphrag.llm.limiter import Limiter
 from graphrag.llm.prices import price_models
-from graphrag.llm.recording import Recording
 from graphrag.llm.retries import Retries
 from graphrag.memo import Memo
 from graphrag.settings import Settings
@@ -68,7 +67,6 @@ class LiteLlm(Llm):
         budget: Budget | None = None,
         memo: Memo | None = None,
         ledger: CallLedger | None = None,
-        recording: Recording | None = None,
         retries: Retries | None = None,
     ) -> None:
         """price: USD a million tokens sent and received, where litellm's list does not know the model.
@@ -94,7 +92,6 @@ class LiteLlm(Llm):
             memo=memo,
             budget=budget,
             ledger=ledger,
-            recording=recording,
             attempts=Attempts(
                 Limiter(max_concurrency, rpm=rpm, tpm=tpm),
                 retries or Retries(max_retries=max_retries),
@@ -111,7 +108,7 @@ class LiteLlm(Llm):
             warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
             # A run that ends early cancels calls, one perhaps between litellm's thread that makes its coroutine and
             # the await of it. What is left of them is dropped here, where nobody is told of it.
-            warnings.filterwarnings("ignore", "coroutine .*acompletion.* was never awaited", RuntimeWarning)
+            warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
             try:
                 return super().run(work)
             except BaseException:
@@ -124,7 +121,6 @@ def open_llm(
     *,
     memo: Memo | None = None,
     ledger: CallLedger | None = None,
-    recording: Recording | None = None,
     max_tokens: int | None = None,
 ) -> LiteLlm | None:
     """The model that the settings name, or None in embedded mode. max_tokens: a limit for the whole run."""
@@ -147,7 +143,6 @@ def open_llm(
         budget=Budget(limit_usd=llm.budget_usd or None, limit_tokens=max_tokens),
         memo=memo,
         ledger=ledger,
-        recording=recording,
     )
 
 

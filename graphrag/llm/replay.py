@@ -25,13 +25,13 @@ from graphrag.llm.embeddings import RawVectors
 from graphrag.llm.ledger import CallLedger
 from graphrag.llm.limiter import Limiter
 from graphrag.llm.prices import Price
-from graphrag.llm.recording import Recording
 from graphrag.llm.retries import Retries
 from graphrag.memo import Memo
 
 Script = Callable[[ChatRequest], str | Completion | Awaitable[str | Completion]]
 EmbedScript = Callable[[Sequence[str]], RawVectors]
 MAX_MISS_CHARACTERS = 60
+REPLAY = "replay"  # the model's name in llm_calls
 
 
 class ScriptedFault(Exception):
@@ -66,7 +66,6 @@ class ScriptedLlm(Llm):
         memo: Memo | None = None,
         budget: Budget | None = None,
         ledger: CallLedger | None = None,
-        recording: Recording | None = None,
     ) -> None:
         provider = _ScriptedProvider(script, embed)
         self.requests = provider.requests
@@ -78,7 +77,6 @@ class ScriptedLlm(Llm):
             memo=memo,
             budget=budget,
             ledger=ledger,
-            recording=recording,
             attempts=Attempts(
                 Limiter(max_concurrency),
                 Retries(max_retries=max_retries, outage_seconds=0.0, backoff_seconds=0.001),
@@ -109,13 +107,13 @@ class _ScriptedProvider(Provider):
 
 
 class ReplayLlm(Llm):
-    """The replies of a recording. A question that is not in it raises ReplyMiss."""
+    """The replies of a recording, and no memo: nothing else answers in its place. A question that is not in it raises
+    ReplyMiss."""
 
-    def __init__(
-        self, path: Path, *, model: str = "replay", memo: Memo | None = None, ledger: CallLedger | None = None
-    ) -> None:
+    def __init__(self, path: Path, *, ledger: CallLedger | None = None) -> None:
         """Raises InputError if the file is absent or is no recording."""
-        super().__init__(_ReplayProvider(path), models=dict.fromkeys(ROLES, model), memo=memo, ledger=ledger)
+        prices = {REPLAY: Price(0.0, 0.0, 0.0)}
+        super().__init__(_ReplayProvider(path), models=dict.fromkeys(ROLES, REPLAY), prices=prices, ledger=ledger)
 
 
 class _ReplayProvider(Provider):

@@ -10,22 +10,26 @@ Does not: read mentions, choose titles, or call a model.
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
 from graphrag.names import is_abbreviation, name_key, split_honorifics
 from graphrag.naming.alias_rules import AliasRules
 from graphrag.naming.clusters import Clusters
-from graphrag.naming.declared_aliases import Note, Phrase
+from graphrag.naming.declared_aliases import Note
 from graphrag.naming.entity_types import choose_type, type_family
-from graphrag.naming.nodes import Candidate, Edge, Key, Refusal, as_node
+from graphrag.naming.nodes import WEAK, Candidate, Edge, Key, Refusal, as_node
+from graphrag.naming.phrases import Phrase
 from graphrag.naming.qualified_names import LinkedName, describes_type
 from graphrag.naming.rules import Rule
-from graphrag.naming.vetoes import find_title_veto, find_veto
+from graphrag.naming.vetoes import find_title_veto, find_veto, ordered_person_words
 
-ABBREVIATIONS = ("acronym", "numeronym", "initials", "surname", "given_name")
-MAX_PROPOSALS = 50  # kept for one name, the most alike first
+ABBREVIATIONS = ("acronym", "numeronym", "initials", "surname", "given_name", "leading_word", "shorter_name")
+PARTS_OF_NAMES = ("honorific", "surname", "given_name", "shorter_name")
+MAX_PROPOSALS = 20  # kept for one entity, the most probable first
+# Sources that say nothing of two names that a veto keeps apart: Python 2 and Python 3 mean alike.
+UNSAID_VETOES = ("vector", "neighbours", "word_family", "letters_in_order")
 
 
 class NameDecisions:
@@ -33,7 +37,9 @@ class NameDecisions:
 
     def __init__(self, keys: list[Key], neighbours: Mapping[str, set[str]]) -> None:
         self.keys = list(keys)
-        self.unknown_names: list[tuple[str, int]] = []
+        self.unknown_names: list[tuple[str, int]] = []  # of the user's rules, with their lines
+        self.ambiguous_names: list[tuple[str, int]] = []
+        self.undecided: list[Candidate] = []  # of rules and documents, for `propose`
         self._neighbours = neighbours
         self._edges_of: dict[int, list[Edge]] = defaultdict(list)
         self._refusals: dict[tuple[int, int], Refusal] = {}
@@ -41,6 +47,8 @@ class NameDecisions:
         self._position: dict[str, int] = {}
         self._split: set[str] = set()
         self._abbreviations: set[int] = set()
+        self._said: set[int] = set()  # names of the user's always rules
+        self._said_so: set[int] = set()  # those of them that a rule makes names of another
         for i, key in enumerate(self.keys):
             if key.key in self._position:
                 self._split.add(key.key)
@@ -52,9 +60,11 @@ class NameDecisions:
 
     def apply_user_rules(self, rules: AliasRules) -> None:
         for rule in (*rules.never, *rules.always):
-            self.unknown_names += [
-                (name, rule.line) for name in rule.names or rule.all_names if name_key(name) not in self._position
-            ]
+            for name in rule.names or rule.all_names:
+                if name_key(name) not in self._position:
+                    self.unknown_names.append((name, rule.line))
+                elif self._find(name) is None:
+                    self.ambiguous_names.append((name, rule.line))
         for rule in rules.never:
             for a, b in combinations(rule.names, 2):
                 i, j = self._find_or_add(a), self._find_or_add(b)
@@ -64,13 +74,15 @@ class NameDecisions:
                     self._refuse(Refusal(i, j, "user", 1.0, "never", reason, "user"))
         for rule in rules.always:
             members = [self._find_or_add(name) for name in rule.all_names]
+            self._said.update(members)
+            self._said_so.update(members[1:])
             for member in members[1:]:
                 reason = f"{rules.path}, line {rule.line}: always"
                 self._join(Edge(member, members[0], "user", 1.0, reason, "user"), beats_vetoes=True)
 
     # -- declared by documents
 
-    def apply_notes(self, notes: list[Note]) -> None:
+    def apply_notes(self, notes: Sequence[Note]) -> None:
         """Title and aliases of a note are one, where one is mentioned; a name that two notes claim is neither's."""
         claims: dict[str, set[str]] = defaultdict(set)
         for note in notes:
@@ -104,7 +116,7 @@ class NameDecisions:
             if phrase.is_sure and not self._guessed_types_differ(a, b):
                 self._join(Edge(b, a, "appositive", 1.0, reason, "rule"))
             else:
-                self._propose(Candidate(b, a, "appositive", 0.9, reason))
+                self.undecided.append(Candidate(b, a, "appositive", 0.5, reason))
 
     def apply_qualified_names(self, linked: list[LinkedName]) -> None:
         """Mercury (the broker) is the note that a link of this label leads to, or the one namesake of this type."""
@@ -125,11 +137,20 @@ class NameDecisions:
                 if is_clear:
                     self._join(Edge(a, candidate.long, candidate.method, 1.0, candidate.reason, "rule"))
                 else:
-                    self._propose(candidate, note="Fits several entities.")
+                    self._leave_open(candidate, n_fitting=len(found))
 
     def _guessed_types_differ(self, a: int, b: int) -> bool:
         families = [type_family(choose_type(self.keys[i].types)) for i in (a, b)]
         return all(families) and families[0] != families[1]
+
+    def apply_namesakes(self) -> None:
+        """A part of several persons' names is, in each document, the one person whom it names in full."""
+        for i, key in enumerate(self.keys):
+            j = self._position.get(key.whole) if key.whole else None
+            if j is not None:
+                words = ordered_person_words(self.nodes[j].name)
+                method = "given_name" if key.key.split()[-1] == words[0] else "surname"
+                self._join(Edge(i, j, method, 1.0, "Part of the one name in full that its documents give.", "rule"))
 
     # -- rules
 
@@ -152,15 +173,17 @@ class NameDecisions:
                     undecided.append(short)
         for short in undecided:
             for candidate in by_short[short]:
-                self._propose(candidate, note="Fits several entities.")
+                self._leave_open(candidate, n_fitting=len(by_short[short]))
 
     def _is_usable(self, candidate: Candidate) -> bool:
         """Record a direct veto at once: a candidate that is vetoed does not count as one that fits."""
         a, b = candidate.short, candidate.long
         if a == b or self._clusters.find(a) == self._clusters.find(b):
             return a != b
+        if self.keys[a].whole or self.keys[b].whole:  # decided
+            return False
         if self.keys[a].key in self._split or self.keys[b].key in self._split:  # which of the namesakes?
-            self._propose(candidate)
+            self._leave_open(candidate, n_fitting=2)
             return False
         veto = self._conflict(a, b)
         if veto:
@@ -170,7 +193,7 @@ class NameDecisions:
     def _fitting(self, candidates: list[Candidate], is_exclusive: bool) -> list[Candidate]:
         roots = {self._clusters.find(candidate.long) for candidate in candidates}
         if not is_exclusive or len(roots) == 1:
-            return candidates
+            return [c for c in candidates if self._meet(c)]
         if self._clusters.find(candidates[0].short) in roots:  # decided before: declared, or by a rule of more trust
             return []
         # Several fit: then a document decides that names exactly one of them in full, if no other document disagrees.
@@ -184,29 +207,61 @@ class NameDecisions:
                 in_full |= there if any(self._is_in_full(c) for c in named) else set()
         return [c for c in candidates if self._clusters.find(c.long) in votes & in_full] if len(votes) == 1 else []
 
+    def _meet(self, candidate: Candidate) -> bool:
+        """Part and whole of a person's name stand in one document or beside one neighbour, or the whole is declared.
+
+        Tom Jones in one book says nothing of Mr. Jones in another.
+        """
+        is_in_full = len(split_honorifics(self.nodes[candidate.short].name.words)[0]) > 1
+        is_weak = candidate.score <= WEAK or candidate.method in PARTS_OF_NAMES
+        if not is_weak or (is_in_full and candidate.method == "honorific"):
+            return True
+        short, long = self.keys[candidate.short], self.keys[candidate.long]
+        shared = self._neighbours.get(short.key, set()) & self._neighbours.get(long.key, set())
+        return bool(shared) or ("person", "declared") in long.types or not short.documents.isdisjoint(long.documents)
+
     def _is_in_full(self, candidate: Candidate) -> bool:
         """Mr. Holmes is no full form of Holmes."""
         short, long = (self.nodes[i].name for i in (candidate.short, candidate.long))
         return not long.honorific or split_honorifics(long.words)[0] != short.words or len(short.words) > 1
 
-    def propose(self, rule: Rule) -> None:
-        """Record what the rule finds as proposals, up to MAX_PROPOSALS a name, or as vetoed."""
-        counts: Counter[int] = Counter()
-        found = sorted(set(rule(self.nodes)), key=lambda c: (-c.score, c))
-        for candidate in found:
-            if counts[candidate.short] < MAX_PROPOSALS:
-                counts[candidate.short] += self._propose(candidate)
+    def _leave_open(self, candidate: Candidate, *, n_fitting: int) -> None:
+        """A rule's candidate that fits several entities, each of them with equal right."""
+        reason = f"{candidate.reason} Fits several entities." if n_fitting > 1 else candidate.reason
+        score = round(candidate.score / max(n_fitting, 1) ** 0.5, 3)
+        self.undecided.append(replace(candidate, score=score, reason=reason))
 
-    def _propose(self, candidate: Candidate, *, note: str = "") -> bool:
-        a, b = candidate.short, candidate.long
-        if self._clusters.find(a) == self._clusters.find(b):
-            return False
-        veto = self._conflict(a, b)
-        if not veto and not self._clusters.are_single(a, b):
-            veto = self._clusters.find_conflict(a, b, self._cluster_conflict)
-        reason = veto or " ".join(filter(None, (candidate.reason, note)))
-        self._refuse(Refusal(a, b, candidate.method, candidate.score, "never" if veto else "propose", reason))
-        return True
+    def propose(self, ranked: Iterable[Candidate]) -> int:
+        """Record candidates, best first, as proposals, up to MAX_PROPOSALS an entity, or as vetoed.
+
+        Returns how many were left out for want of room.
+        """
+        counts: Counter[int] = Counter()
+        open_pairs: set[tuple[int, int]] = set()
+        n_left_out = 0
+        for candidate in ranked:
+            a, b = sorted((self._clusters.find(candidate.short), self._clusters.find(candidate.long)))
+            if a == b or (a, b) in open_pairs:
+                continue
+            veto = self._conflict(candidate.short, candidate.long)
+            if not veto and not self._clusters.are_single(a, b):
+                veto = self._find_union_conflict(candidate.short, candidate.long, self._cluster_conflict)
+            if veto and candidate.method in UNSAID_VETOES:
+                continue
+            if not veto and max(counts[a], counts[b]) >= MAX_PROPOSALS:
+                n_left_out += 1
+                continue
+            open_pairs.add((a, b))
+            if not veto:
+                counts[a] += 1
+                counts[b] += 1
+            self._refuse(
+                Refusal(
+                    candidate.short, candidate.long, candidate.method, candidate.score,
+                    "never" if veto else "propose", veto or candidate.reason,
+                )
+            )  # fmt: skip
+        return n_left_out
 
     def record_homonyms(self) -> None:
         """Equal keys that types and neighbourhoods keep apart are decisions too."""
@@ -218,6 +273,8 @@ class NameDecisions:
             for a, b in combinations(members, 2):
                 if frozenset((a, b)) not in self._never:
                     reason = "The same name, but types and neighbourhoods differ."
+                    if self.keys[a].whole or self.keys[b].whole:
+                        reason = "The same part of the names of several persons, as their documents say."
                     self._refuse(Refusal(a, b, "homonym", 1.0, "never", reason))
 
     # -- judged pairs
@@ -246,7 +303,7 @@ class NameDecisions:
         """Proposals between clusters that a union of a judge has made impossible are vetoed."""
         for refusal in self.refusals():
             if refusal.verdict == "propose" and not self._clusters.are_single(refusal.a, refusal.b):
-                conflict = self._clusters.find_conflict(refusal.a, refusal.b, self._cluster_conflict)
+                conflict = self._find_union_conflict(refusal.a, refusal.b, self._cluster_conflict)
                 if conflict:
                     self._refuse(replace(refusal, verdict="never", reason=conflict, decided_by="rule"))
 
@@ -261,10 +318,16 @@ class NameDecisions:
         return find_veto(self.nodes[i].name, self.nodes[j].name) or self._type_conflict(i, j)
 
     def _cluster_conflict(self, i: int, j: int) -> str:
-        """Across clusters, an abbreviation that was joined to its full form is not compared: K8s, Kube cluster."""
-        if i not in self._abbreviations and j not in self._abbreviations:
-            return self._conflict(i, j)
-        return self._user_conflict(i, j) or find_title_veto(self.nodes[i].name, self.nodes[j].name)
+        """Across clusters, an abbreviation that was joined to its full form is not compared: K8s, Kube cluster.
+
+        Nor is what the user made a name of something compared with names of which the user says nothing: CPython, once
+        it is Python, does not keep out "the Python language".
+        """
+        if i in self._abbreviations or j in self._abbreviations:
+            return self._user_conflict(i, j) or find_title_veto(self.nodes[i].name, self.nodes[j].name)
+        if (i in self._said_so and j not in self._said) or (j in self._said_so and i not in self._said):
+            return self._user_conflict(i, j)
+        return self._conflict(i, j)
 
     def _user_conflict(self, i: int, j: int) -> str:
         return self._never.get(frozenset((i, j)), "")
@@ -277,13 +340,29 @@ class NameDecisions:
             return ""
         return f"types differ: {' and '.join(sorted(a | b))}"
 
+    def _find_union_conflict(self, a: int, b: int, conflict: Callable[[int, int], str]) -> str:
+        """Why the clusters of `a` and `b` stay apart; names the two that must, where these are others than a and b.
+
+        Decisions come in order of trust, so that the union refused here is the weakest link of its chain.
+        """
+
+        def explain(i: int, j: int) -> str:
+            reason = conflict(i, j)
+            if not reason or {i, j} == {a, b}:
+                return reason
+            return f'"{self.nodes[i].name.surface}" and "{self.nodes[j].name.surface}" stay apart: {reason}'
+
+        return self._clusters.find_conflict(a, b, explain)
+
     def _join(self, edge: Edge, *, beats_vetoes: bool = False) -> bool:
         if self._clusters.find(edge.a) == self._clusters.find(edge.b):
             return False
         if edge.method in ABBREVIATIONS or is_abbreviation(self.nodes[edge.a].name, self.nodes[edge.b].name):
             self._abbreviations.add(edge.a)
         find_conflict = self._user_conflict if beats_vetoes else self._cluster_conflict
-        if conflict := self._clusters.find_conflict(edge.a, edge.b, find_conflict):
+        is_said = not beats_vetoes and bool({edge.a, edge.b} & self._said_so - self._abbreviations)
+        direct = self._conflict(edge.a, edge.b) if is_said else ""
+        if conflict := direct or self._find_union_conflict(edge.a, edge.b, find_conflict):
             self._abbreviations.discard(edge.a)
             self._refuse(Refusal(edge.a, edge.b, edge.method, edge.score, "never", conflict))
             return False

@@ -1,8 +1,7 @@
-"""Other names that the documents themselves declare: front matter, note titles, and phrases in running text.
+"""Other names that the documents themselves declare: front matter and note titles.
 
 `read_notes` gives each document's declared title and aliases; `read_persons` whom front matter names as author, decider
-and the like; `find_phrases` reads "X (Y)", "X, also known as Y", "X (formerly Y)" right behind mentions. Tables read:
-documents, entity_mentions.
+and the like. What sentences declare is read in phrases.py. Tables read: documents.
 
 Does not: merge. A title or alias counts only where a mention has the very same key; index/disambiguation.py sees to it.
 """
@@ -10,14 +9,13 @@ Does not: merge. A title or alias counts only where a mention has the very same 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 import polars as pl
 import regex
 
-from graphrag.names import abbreviates, name_key, split_legal_form
+from graphrag.names import name_key, split_legal_form
 
 # Titles that many folders repeat: names of a kind of file, not of a thing.
 GENERIC_TITLES = frozenset((
@@ -30,15 +28,6 @@ PERSON_FIELDS = (
     "deciders", "decision-makers", "informed", "participants", "people", "persons", "present", "reviewer", "reviewers",
 )  # fmt: skip
 _FULL_NAME = regex.compile(r"\p{Lu}[\p{L}\p{M}'’.-]*(?: \p{L}[\p{L}\p{M}'’.-]*){0,3} \p{Lu}[\p{L}\p{M}'’-]+")
-_KNOWN_AS = (
-    r"also known as|better known as|formerly known as|previously known as|formerly called|previously called|"
-    r"also called|a\.k\.a\.|aka|formerly|previously|abbreviated as|abbreviated to|abbreviated|short for|or simply"
-)
-_BRACKET = regex.compile(
-    rf"[\"'”’]?\s?\((?:({_KNOWN_AS}|or)[:,]?\s+)?(?:the\s+)?[\"'“‘`*]*([^()\n]{{1,60}}?)[\"'”’`*]*(\s+for short)?\)"
-)
-_PHRASE = regex.compile(rf"[\"'”’]?,?\s({_KNOWN_AS})[:,]?\s+(?:the\s+)?[\"'“‘`*]*((?:[^\s()]+\s?){{1,6}})")
-_AFTER_NAME = "\"'”’`*.,;:!?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +40,6 @@ class Note:
     aliases: tuple[str, ...]
     title_is_cased: bool
     is_generic: bool
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Phrase:
-    """Two names that a sentence joins. `is_sure` is false for bare brackets that are no acronym: a proposal."""
-
-    surface: str
-    other: str
-    words: str
-    document_id: str
-    is_sure: bool
 
 
 def read_notes(documents: pl.DataFrame) -> list[Note]:
@@ -105,52 +83,3 @@ def read_aliases(value: object) -> tuple[str, ...]:
     values = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
     names = (" ".join(str(item).split()) for item in values if isinstance(item, str | int | float))
     return tuple(dict.fromkeys(name for name in names if name))
-
-
-def find_phrases(
-    entity_mentions: pl.DataFrame, documents: pl.DataFrame, *, is_known: Callable[[str], bool]
-) -> list[Phrase]:
-    """The names that running text joins, where both are known names of the corpus. Sorted, without repeats."""
-    texts = dict(documents.select("id", "text").iter_rows())
-    found: set[Phrase] = set()
-    places = entity_mentions.select("document_id", "surface", "end_char").unique()
-    for document_id, surface, end in places.iter_rows():
-        text = texts.get(document_id, "")
-        # Cheap test first: a bracket, comma or blank must follow, and almost all mentions fail here.
-        if "(" in text[end : end + 3]:
-            found.update(_read_bracket(surface, _BRACKET.match(text, end), document_id, is_known))
-        if text[end : end + 1] in ", \"'”’":
-            found.update(_read_phrase(surface, _PHRASE.match(text, end), document_id, is_known))
-    return sorted(found)
-
-
-def _read_bracket(
-    surface: str, match: regex.Match[str] | None, document_id: str, is_known: Callable[[str], bool]
-) -> list[Phrase]:
-    if match is None:
-        return []
-    words, inner, for_short = match.groups()
-    for other in dict.fromkeys((inner.strip(_AFTER_NAME), inner.split(",")[0].strip(_AFTER_NAME))):
-        if other and is_known(other) and name_key(other) != name_key(surface):
-            is_sure = (
-                bool(words or for_short)
-                or abbreviates(surface, name_key(other))
-                or abbreviates(other, name_key(surface))
-            )
-            return [Phrase(surface, other, words or "brackets", document_id, is_sure)]
-    return []
-
-
-def _read_phrase(
-    surface: str, match: regex.Match[str] | None, document_id: str, is_known: Callable[[str], bool]
-) -> list[Phrase]:
-    """The longest run of words behind the phrase that is a known name."""
-    if match is None:
-        return []
-    words, behind = match.groups()
-    parts = behind.split()
-    for size in range(len(parts), 0, -1):
-        other = " ".join(parts[:size]).strip(_AFTER_NAME)
-        if other and is_known(other) and name_key(other) != name_key(surface):
-            return [Phrase(surface, other, words, document_id, True)]
-    return []

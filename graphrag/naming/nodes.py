@@ -16,10 +16,16 @@ Place = tuple[str, int]  # path of the document, offset: where a name stands fir
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One key of the corpus: its name, and all its surfaces, most frequent first."""
+    """One key of the corpus: its name, and all its surfaces, most frequent first; as Key, its common words."""
 
     name: Name
     surfaces: tuple[str, ...]
+    common_words: frozenset[str] = frozenset()
+    family: str = ""  # of the type that most mentions have
+    has_note: bool = False  # is the title of a document
+
+
+WEAK = 0.9  # the score of a rule that is right only where one document has both names
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -43,6 +49,9 @@ class Key:
     first: dict[str, Place] = field(default_factory=dict)
     types: Counter[tuple[str, str]] = field(default_factory=Counter)
     documents: set[str] = field(default_factory=set)
+    whole: str = ""  # key of the full name that the documents of a part of a name give: Brown of Gordon Brown
+    common_words: frozenset[str] = frozenset()  # of its words, those that texts write in small letters more often
+    has_note: bool = False  # is the title of a document
     is_thing: bool = False  # something runs on it, depends on it, ...: whatever the NLP model guesses, no person
 
     @property
@@ -82,15 +91,17 @@ class Refusal:
 def as_node(key: Key) -> Node:
     """The most frequent surface stands for the node; types say whether it may be a person."""
     surfaces = tuple(sorted(key.surfaces, key=lambda s: (-key.surfaces[s], s)))
-    name = parse_name(surfaces[0], person=_person(key))
-    return Node(replace(name, is_one_word=all(is_one_word(surface) for surface in surfaces)), surfaces)
+    family = type_family(choose_type(key.types))
+    name = parse_name(surfaces[0], person=_person(key, family))
+    if name.is_one_word and not all(is_one_word(surface) for surface in surfaces[1:]):
+        name = replace(name, is_one_word=False)
+    return Node(name, surfaces, key.common_words, family, key.has_note)
 
 
-def _person(key: Key) -> str:
+def _person(key: Key, family: str) -> str:
     declared = key.families()
     if declared:
         return "yes" if "person" in declared else "no"
-    family = type_family(choose_type(key.types))
     if key.is_thing or family not in ("person", ""):
         return "unlikely"
     return "guess" if family else "maybe"

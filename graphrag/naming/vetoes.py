@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from rapidfuzz.distance import Levenshtein
+from rapidfuzz.distance import Levenshtein, Prefix
 
 from graphrag.names import (
     Name,
@@ -21,6 +21,7 @@ from graphrag.names import (
     split_honorifics,
     titles_differ,
 )
+from graphrag.naming.country_names import country_of
 
 # Any two words of one row exclude each other.
 OPPOSITES = (
@@ -51,8 +52,21 @@ def _opposites_by_word() -> dict[str, frozenset[str]]:
 
 
 _OPPOSITE_OF = _opposites_by_word()
+_ENDINGS = frozenset((
+    "", "able", "ation", "e", "ed", "er", "ern", "ers", "es", "ies", "ing", "ings", "ion", "ions", "or", "ors", "s",
+    "y",
+))  # fmt: skip
+_SHORT_FORMS = {
+    "administrator": ("admin",), "administration": ("admin",), "application": ("app",), "applications": ("apps",),
+    "authentication": ("auth",), "authorization": ("auth",), "configuration": ("config",), "database": ("db",),
+    "development": ("dev",), "documentation": ("docs",), "environment": ("env",), "information": ("info",),
+    "language": ("lang",), "library": ("lib",), "management": ("mgmt",), "operations": ("ops",),
+    "repository": ("repo",), "service": ("svc",), "simulator": ("sim",), "simulation": ("sim",),
+    "specification": ("spec",), "windows": ("win",),
+}  # fmt: skip
 SHORT_WORD = 3  # a word of so few letters has no spelling variants: Wei, Wen
 EDITS = 2
+KIND_SUFFIXES = ("lang", "js")  # Rust, rustlang
 GAP = 3  # JavaScript is longer than Java by more
 
 
@@ -66,6 +80,8 @@ def find_veto(a: Name, b: Name) -> str:
         return "symbols differ"
     if a.qualifier and b.qualifier and a.qualifier != b.qualifier:
         return f"qualifiers differ: {_both(a.qualifier, b.qualifier)}"
+    if (country := country_of(a.key)) and country == country_of(b.key):
+        return ""
     if a.compact == b.compact and digit_runs(a.key) == digit_runs(b.key):
         return ""
     if a.legal_form and b.legal_form and a.legal_form != b.legal_form:
@@ -94,6 +110,14 @@ def is_spelling_variant(a: str, b: str) -> bool:
     if shorter <= SHORT_WORD or any(c.isdigit() for c in a + b):
         return False
     return Levenshtein.distance(a, b, score_cutoff=EDITS) <= (1 if shorter == SHORT_WORD + 1 else EDITS)
+
+
+def is_related_word(a: str, b: str) -> bool:
+    """Two forms of one word, or one of them cut short: testing and tests, south and southern, app and application."""
+    if a in _SHORT_FORMS.get(b, ()) or b in _SHORT_FORMS.get(a, ()):
+        return True
+    n_shared = Prefix.similarity(a, b)
+    return n_shared >= SHORT_WORD and a[n_shared:] in _ENDINGS and b[n_shared:] in _ENDINGS
 
 
 def is_initial_of(short: str, full: str) -> bool:
@@ -131,7 +155,8 @@ def _words(a: Name, b: Name) -> str:
     letters_a, letters_b = ([word for word in only if _is_letter(word)] for only in (only_a, only_b))
     if letters_a or letters_b:
         return f"single letters differ: {_differing(letters_a, letters_b)}"
-    if len(only_a) == len(only_b) == 1 and len(a.plain) > 1 and not is_spelling_variant(only_a[0], only_b[0]):
+    one_differs = len(only_a) == len(only_b) == 1 and len(a.plain) > 1
+    if one_differs and not (is_spelling_variant(only_a[0], only_b[0]) or is_related_word(only_a[0], only_b[0])):
         return f"one word differs: {_both(only_a[0], only_b[0])}"
     return _prefix(a, b)
 
@@ -142,7 +167,9 @@ def _is_letter(word: str) -> bool:
 
 def _prefix(a: Name, b: Name) -> str:
     short, long = sorted((a.compact, b.compact), key=len)
-    is_prefix = a.is_one_word and b.is_one_word and long.startswith(short)
+    if long[len(short) :] in KIND_SUFFIXES:
+        return ""
+    is_prefix = a.is_one_word and b.is_one_word and long.startswith(short) and not is_related_word(short, long)
     return (
         f"one is the start of the other: {_both(a.key, b.key)}" if is_prefix and len(long) - len(short) >= GAP else ""
     )
@@ -153,6 +180,8 @@ def _persons(a: Name, b: Name) -> str:
     words_a, words_b = ordered_person_words(a), ordered_person_words(b)
     if len(words_a) < 2 or len(words_b) < 2:
         return _prefix(a, b)
+    if words_a[-len(words_b) :] == words_b or words_b[-len(words_a) :] == words_a:  # de la Rocha, Zack de la Rocha
+        return ""
     first_a, first_b = words_a[0], words_b[0]
     is_initial = is_initial_of(first_a, first_b) or is_initial_of(first_b, first_a)
     if not is_initial and not is_spelling_variant(first_a, first_b):
@@ -165,7 +194,9 @@ def _persons(a: Name, b: Name) -> str:
 
 def ordered_person_words(name: Name) -> tuple[str, ...]:
     """Given names first, surname last, no honorific: "Kovač, Ana" and "Dr. Ana Kovač" -> (ana, kovač)."""
-    words = split_honorifics(name.words)[0]
+    words = split_honorifics(name.words)[0] if name.honorific else name.words
+    if ", " not in name.surface:
+        return words
     surname, comma, _ = name.surface.partition(", ")
     n_surname = len(surname.split())
     if comma and 0 < n_surname < len(words):

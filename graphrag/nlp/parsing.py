@@ -1,8 +1,9 @@
 """The door to spaCy: sentences in, compact plain-data parses out.
 
 Finds an English model folder without importing any package of it, checks its files, loads it, parses what the memo does
-not hold, in one process or several. A parse is plain data (offsets, lemmas, tags, heads, entity spans), so the
-rules that read it need no spaCy, and a run whose sentences are all in the memo never imports it.
+not hold, in one process or several, or where the caller has it done (`map_batches`). A parse is plain data (offsets,
+lemmas, tags, heads, entity spans), so the rules that read it need no spaCy, and a run whose sentences are all in the
+memo never imports it.
 
 Does not: know what an entity or a relation is (nlp/names, nlp/relations), or cut sentences.
 """
@@ -22,13 +23,14 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from graphrag.batches import MapBatches
 from graphrag.errors import ModelError
 from graphrag.ids import row_id
 
@@ -150,11 +152,13 @@ def parse_sentences(
     sentences: Sequence[str],
     *,
     processes: int = 1,
+    map_batches: MapBatches | None = None,
     memo: Memo | None = None,
     advance: Callable[[int], None] = lambda _: None,
 ) -> list[Parse]:
     """A parse for each sentence, in order; equal sentences are parsed once. `advance` gets characters done.
 
+    map_batches: where batches are parsed instead of in `processes` of this machine; each is in the memo as it comes.
     Raises ModelError where spaCy or its model is missing or damaged.
     """
     model = find_model()
@@ -166,7 +170,7 @@ def parse_sentences(
     missing = [key for key in text_of if key not in parses]
     advance(sum(len(text_of[key]) for key in parses))
     tasks = [missing[i : i + SENTENCES_PER_TASK] for i in range(0, len(missing), SENTENCES_PER_TASK)]
-    for task, encoded in zip(tasks, _parse_tasks(model, tasks, text_of, processes), strict=True):
+    for task, encoded in zip(tasks, _parse_tasks(model, tasks, text_of, processes, map_batches), strict=True):
         found = dict(zip(task, encoded, strict=True))
         if memo:
             memo.put_many(MEMO_KIND, found)
@@ -188,14 +192,40 @@ def decode_parse(data: bytes) -> Parse:
     return Parse(starts, ends, lemmas, tags, deps, heads, [(first, last, label) for first, last, label in entities])
 
 
+def parse_batch(sentences: list[str], *, fingerprint: str) -> list[bytes]:
+    """The encoded parses of a batch, on a machine that may not be the caller's.
+
+    Raises ModelError where spaCy or its model here is not the one that `fingerprint` names: its parses would differ.
+    """
+    model = find_model()
+    if (found := fingerprint_model(model)) != fingerprint:
+        raise ModelError(
+            f"A worker parses with {found}, the run with {fingerprint}. Install the same packages on both."
+        )
+    return _parse_batch(str(model.folder), sentences)
+
+
+def fingerprint_model(model: NlpModel) -> str:
+    """All that decides a parse besides its text."""
+    return f"spacy {importlib.metadata.version('spacy')} {model.fingerprint}"
+
+
 def _parse_tasks(
-    model: NlpModel, tasks: Sequence[Sequence[str]], text_of: dict[str, str], processes: int
+    model: NlpModel,
+    tasks: Sequence[Sequence[str]],
+    text_of: dict[str, str],
+    processes: int,
+    map_batches: MapBatches | None,
 ) -> Iterator[list[bytes]]:
     """The encoded parses of each task, in order."""
     texts = [[text_of[key] for key in task] for task in tasks]
-    if processes < 2 or len(tasks) < 2 or sum(len(text) for task in texts for text in task) < POOL_FROM_CHARACTERS:
+    is_small = len(tasks) < 2 or sum(len(text) for task in texts for text in task) < POOL_FROM_CHARACTERS
+    if is_small or (map_batches is None and processes < 2):
         for batch in texts:
             yield _parse_batch(str(model.folder), batch)
+        return
+    if map_batches is not None:
+        yield from map_batches(partial(parse_batch, fingerprint=fingerprint_model(model)), texts)
         return
     idle: SimpleQueue[Worker] = SimpleQueue()
     workers = [Worker(model.folder) for _ in range(min(processes, len(tasks)))]

@@ -16,15 +16,23 @@ import unicodedata
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 _SYSTEM = frozenset({"thumbs.db", "desktop.ini", "ehthumbs.db", "icon\r", "vault_index.md"})
 
 
+class Location(Protocol):
+    """A Path, or what stands for one (objects.py)."""
+
+    def read_bytes(self) -> bytes: ...
+
+
 class File(NamedTuple):
     path: str  # relative to the folder, forward slashes, NFC
-    location: Path
+    location: Location
     n_bytes: int
+    stamp: str  # changes when the file does; empty: nobody knows
+    changed_ns: int  # Unix time of its last change
 
 
 class FileFault(NamedTuple):
@@ -57,7 +65,7 @@ def list_files(folder: Path, *, ignore: Sequence[str], exclude: Sequence[Path]) 
         for entry in entries:
             path = prefix + _readable(entry.name)
             location = where / entry.name
-            if _is_ignored(entry.name, path, ignore):
+            if is_ignored(entry.name, path, ignore):
                 continue
             if entry.is_symlink():
                 links.append((path, location))
@@ -66,11 +74,11 @@ def list_files(folder: Path, *, ignore: Sequence[str], exclude: Sequence[Path]) 
                     waiting.append((location, path + "/"))
             elif entry.is_file(follow_symlinks=False):
                 try:
-                    files.append(File(path, location, entry.stat(follow_symlinks=False).st_size))
+                    files.append(_stamp_file(path, location, entry.stat(follow_symlinks=False)))
                 except OSError as error:
                     faults.append(FileFault(path, "unreadable_file", str(error.strerror)))
     _follow(links, root, excluded, files, faults)
-    return Listing(sorted(files), sorted(faults))
+    return Listing(sorted(files, key=lambda file: (file.path, str(file.location))), sorted(faults))
 
 
 def _follow(
@@ -90,7 +98,12 @@ def _follow(
         is_new = target not in listed and not any(target.is_relative_to(folder) for folder in excluded)
         if stat.S_ISREG(status.st_mode) and is_new:
             listed.add(target)
-            files.append(File(path, target, status.st_size))
+            files.append(_stamp_file(path, target, status))
+
+
+def _stamp_file(path: str, location: Path, status: os.stat_result) -> File:
+    stamp = f"{status.st_dev}:{status.st_ino}:{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}"
+    return File(path, location, status.st_size, stamp, max(status.st_mtime_ns, status.st_ctime_ns))
 
 
 def _readable(name: str) -> str:
@@ -98,7 +111,8 @@ def _readable(name: str) -> str:
     return unicodedata.normalize("NFC", os.fsencode(name).decode("utf-8", "replace"))
 
 
-def _is_ignored(name: str, path: str, ignore: Sequence[str]) -> bool:
+def is_ignored(name: str, path: str, ignore: Sequence[str]) -> bool:
+    """Whether a file or folder of this name is left out, with all that is in it."""
     if name.startswith((".", "~$")) or name.endswith(("~", ".swp", ".swo", ".lock", ".part", ".crdownload")):
         return True
     if (name.startswith("#") and name.endswith("#")) or name.casefold() in _SYSTEM:

@@ -11,7 +11,6 @@ from graphrag.replies.fields import (
     CUT_MARK,
     MAX_NAME,
     NO_NAMES,
-    TextNames,
     clean_name,
     clean_text,
     clean_type,
@@ -34,7 +33,6 @@ class Claim(NamedTuple):
     description: str
     source_text: str
     sentences: tuple[int, ...]
-    is_in_text: bool
 
 
 class ClaimsReply(NamedTuple):
@@ -43,38 +41,30 @@ class ClaimsReply(NamedTuple):
     problem: str
     is_truncated: bool
     n_records: int
-    n_duplicates: int
-    n_extra_fields: int
-    n_not_in_text: int
-    n_prose_lines: int
 
     @property
     def should_ask_again(self) -> bool:
         return bool(self.problem) or count_unreadable(self.unreadable) > self.n_records
 
 
-def parse_claims_reply(
-    reply: str | None, *, text: str | None = None, n_sentences: int | None = None, is_cut: bool = False
-) -> ClaimsReply:
+def parse_claims_reply(reply: str | None, *, n_sentences: int | None = None, is_cut: bool = False) -> ClaimsReply:
     """Claims of a reply: `["C", subject, object, type, status, start, end, description, [sentences]]` a line, or the
     reference's tuples `(SUBJECT<|>OBJECT<|>TYPE<|>STATUS<|>START<|>END<|>DESCRIPTION<|>SOURCE)`.
     """
     found = read_records(reply or "")
     unreadable = [Unreadable("unreadable_record", raw) for raw in found.rejected]
     claims: dict[Claim, None] = {}
-    n_records = n_duplicates = n_extra = 0
+    n_records = 0
     closes_tuples = any(record.form == "tuple" and record.is_closed for record in found.records)
-    in_text = TextNames(text)
     for record in found.records:
         if is_truncated(record, is_cut=is_cut, closes_tuples=closes_tuples):
             unreadable.append(Unreadable("truncated", record.raw))
             continue
-        item, n_more = _claim_of(record, n_sentences)
+        item = _claim_of(record, n_sentences)
         if isinstance(item, Unreadable):
             unreadable.append(item)
             continue
-        item = item._replace(is_in_text=in_text.holds(item.subject))
-        n_records, n_extra, n_duplicates = n_records + 1, n_extra + n_more, n_duplicates + (item in claims)
+        n_records += 1
         claims.setdefault(item)
     return ClaimsReply(
         list(claims),
@@ -82,41 +72,34 @@ def parse_claims_reply(
         find_problem(reply, found, has_lines=bool(found.records or unreadable)),
         is_cut or found.is_in_thought or any(line.reason == "truncated" for line in unreadable),
         n_records,
-        n_duplicates,
-        n_extra,
-        len({claim.subject for claim in claims if not claim.is_in_text}),
-        len(found.prose),
     )
 
 
-def _claim_of(record: Record, n_sentences: int | None) -> tuple[Claim | Unreadable, int]:
+def _claim_of(record: Record, n_sentences: int | None) -> Claim | Unreadable:
     if record.form == "object":
         keys = (SUBJECT_KEYS, OBJECT_END_KEYS, ("type", "claim_type"), ("status", "claim_status"),
                 ("start_date", "start"), ("end_date", "end"), ("description", "claim"))  # fmt: skip
         fields = [pick(record.named, names) for names in keys]
         last: Json = pick(record.named, SENTENCE_KEYS)
         source = pick(record.named, ("source_text", "quote"))
-        n_extra = 0
     else:
         fields = record.fields[:7]
         last = field_at(record.fields, 7)
         source = last if record.form != "array" else None
-        n_extra = max(0, len(record.fields) - 8)
     is_claim = record.tag in (CLAIM, "") and (record.form != "array" or record.tag == CLAIM) and len(fields) > 3
     subject, object_ = clean_name(field_at(fields, 0)), clean_name(field_at(fields, 1))
     description = clean_text(field_at(fields, 6))
     if not is_claim or subject.casefold() in NO_NAMES or not description:
-        return Unreadable("unreadable_record", record.raw), 0
+        return Unreadable("unreadable_record", record.raw)
     if len(subject) > MAX_NAME or len(object_) > MAX_NAME:
-        return Unreadable("name_too_long", record.raw[:MAX_NAME] + CUT_MARK), 0
+        return Unreadable("name_too_long", record.raw[:MAX_NAME] + CUT_MARK)
     status = clean_text(field_at(fields, 3)).casefold()
-    claim = Claim(
+    return Claim(
         subject, "" if object_.casefold() in NO_NAMES else object_, clean_type(field_at(fields, 2)),
         status if status in ("true", "false") else "suspected",
         _clean_date(field_at(fields, 4)), _clean_date(field_at(fields, 5)), description, clean_text(source),
-        parse_sentences(last, n_sentences) if record.form != "tuple" else (), True,
+        parse_sentences(last, n_sentences) if record.form != "tuple" else (),
     )  # fmt: skip
-    return claim, n_extra
 
 
 def _clean_date(value: Json) -> str:

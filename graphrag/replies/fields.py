@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from graphrag.replies.loose_json import Json, join_surrogates
 
@@ -154,24 +154,18 @@ class TextNames:
         start = text.find(name)
         while start >= 0:
             end = start + len(name)
-            if not (_joins(text[start - 1 : start], name[0]) or _joins(name[-1], text[end : end + 1])):
+            if not (joins(text[start - 1 : start], name[0]) or joins(name[-1], text[end : end + 1])):
                 return True
             start = text.find(name, end)
         return False
-
-
-def find_sentence(sentences: Sequence[TextNames], *names: str) -> int | None:
-    """The 1-based number of the first sentence that holds all the names: where a relation rests that gave no number."""
-    held = (number for number, sentence in enumerate(sentences, 1) if all(map(sentence.holds, names)))
-    return next(held, None)
 
 
 def _fold(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().replace("’", "'").split())
 
 
-def _joins(left: str, right: str) -> bool:
-    """Two characters of one word: letters or digits of a script that separates words by spaces."""
+def joins(left: str, right: str) -> bool:
+    """Two characters of one word: letters or digits of a script that separates words by spaces. "" joins nothing."""
     return left.isalnum() and right.isalnum() and _is_spaced_script(left) and _is_spaced_script(right)
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 MAX_REPORTS, MAX_QUOTES_A_REPORT, MAX_QUOTES_A_DOCUMENT, MAX_EMBEDDED = 5, 2, 2, 20
 MAX_REFS = 5
+QUOTED = ("relationships", "text_units")
 RELATIVE_FLOOR = 0.4  # of the best quote's weight
 
 
@@ -55,9 +56,11 @@ def digest_reports(question: Question, reports: Sequence[Report]) -> dict[str, l
 
 
 def list_quotes(report: Report) -> list[Quote]:
-    """The report's quotes, each once with all it is cited by, in the report's order."""
+    """The report's quotes, each once with the relationships and text units it is cited by, in the report's order."""
     found: dict[tuple[str, int, int], Quote] = {}
     for row in report.citations:
+        if row["kind"] not in QUOTED or row["document_id"] is None:
+            continue  # a model's report cites entities and reports too, and facts that no document states
         place = (row["document_id"], row["start"], row["end"])
         quote = found.get(place, Quote(report.id, row["quote"], *place, refs=()))
         ref = (row["ref"].partition(" (")[0], row["human_readable_id"], row["id"])

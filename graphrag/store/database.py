@@ -72,7 +72,10 @@ def write_run(
 
 
 def _write_parquet(frame: pl.DataFrame, path: Path) -> None:
-    frame.write_parquet(path, compression="zstd", row_group_size=ROW_GROUP_SIZE, statistics=True)
+    try:
+        frame.write_parquet(path, compression="zstd", row_group_size=ROW_GROUP_SIZE, statistics=True)
+    except pl.exceptions.ComputeError as error:  # what the disk refused, as Polars words it
+        raise StoreError(f"Cannot write {shown_path(path)}: {_one_line(error)}") from error
     sync_path(path)
 
 

@@ -4,9 +4,9 @@ The ledger (data/output/ids.jsonl) has one line a row that was ever published: t
 so that an old citation still resolves, or its label says what was removed. Numbers become final when their run is
 published: a run that is held or killed uses none up.
 
-Communities and their reports are numbered by `community`, not here.
+A report has the number of its community. Communities are numbered from 0, as in the reference; all others from 1.
 
-Reads and writes: documents, text_units, entities, relationships, covariates (column human_readable_id only).
+Reads and writes: documents, text_units, entities, relationships, covariates, communities (human_readable_id only).
 """
 
 from __future__ import annotations
@@ -20,25 +20,26 @@ from typing import BinaryIO
 import polars as pl
 
 from graphrag.errors import StoreError
+from graphrag.tables import TABLES
 
 TAIL = 65_536  # bytes
-NUMBERED = ("documents", "text_units", "entities", "relationships", "covariates")
+NUMBERED = ("documents", "text_units", "entities", "relationships", "covariates", "communities")
+FIRST_NUMBERS = {"communities": 0}
 LEDGER_SCHEMA = pl.Schema({"table": pl.String(), "id": pl.String(), "number": pl.Int64(), "label": pl.String()})
 
 
 def number_rows(frames: Mapping[str, pl.DataFrame], ledger_path: Path) -> dict[str, pl.DataFrame]:
     """All frames, with human_readable_id filled: from the ledger, else the next free numbers in the frame's order.
 
-    The first number is 1. Frames of other tables come back as they are. Writes nothing.
+    Frames of other tables come back as they are. Writes nothing.
     """
     ledger = read_ledger(ledger_path)
     numbered = dict(frames)
     for name in NUMBERED:
         if name in numbered:
-            numbered[name] = _number(numbered[name], ledger.filter(pl.col("table") == name))
-    for name in ("communities", "community_reports"):
-        if name in numbered:
-            numbered[name] = numbered[name].with_columns(human_readable_id=pl.col("community"))
+            numbered[name] = _number(
+                numbered[name], ledger.filter(pl.col("table") == name), first=FIRST_NUMBERS.get(name, 1)
+            )
     return numbered
 
 
@@ -102,11 +103,11 @@ def _end_of_lines(handle: BinaryIO) -> int:
     return 0
 
 
-def _number(frame: pl.DataFrame, ledger: pl.DataFrame) -> pl.DataFrame:
+def _number(frame: pl.DataFrame, ledger: pl.DataFrame, *, first: int) -> pl.DataFrame:
     known = frame.select("id").join(ledger.select("id", "number"), on="id", how="left", maintain_order="left")["number"]
     highest = ledger["number"].max()
-    start = highest if isinstance(highest, int) else 0
-    new = start + known.is_null().cast(pl.Int64).cum_sum()
+    start = highest + 1 if isinstance(highest, int) else first
+    new = start - 1 + known.is_null().cast(pl.Int64).cum_sum()
     return frame.with_columns(human_readable_id=pl.coalesce(known, new))
 
 
@@ -115,11 +116,16 @@ def _ledger_rows(name: str, frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     if name == "text_units":
         paths = frames["documents"].select(pl.col("id").alias("document_id"), pl.col("path"))
         frame = frame.join(paths, on="document_id", how="left", maintain_order="left")
+    if name == "communities":
+        reports = frames.get("community_reports", TABLES["community_reports"].empty())
+        reports = reports.select("community", report_title="title")
+        frame = frame.join(reports, on="community", how="left", maintain_order="left")
     label = {
         "documents": pl.col("path"),
         "text_units": pl.col("path"),
         "entities": pl.col("title"),
         "relationships": pl.concat_str("source", "predicate", "target", separator=" "),
         "covariates": pl.concat_str("subject_id", "type", pl.col("object_id").fill_null(""), separator=" "),
+        "communities": pl.coalesce("report_title", "title"),
     }[name]
     return frame.select(pl.lit(name).alias("table"), "id", number="human_readable_id", label=label.fill_null(""))

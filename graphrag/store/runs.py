@@ -133,6 +133,8 @@ def read_numbered_frames(folder: Path) -> dict[str, pl.DataFrame]:
         "entities": ["id", "human_readable_id", "title"],
         "relationships": ["id", "human_readable_id", "source", "predicate", "target"],
         "covariates": ["id", "human_readable_id", "subject_id", "type", "object_id"],
+        "communities": ["id", "human_readable_id", "community", "title"],
+        "community_reports": ["id", "human_readable_id", "community", "title"],
     }
     return {name: pl.read_parquet(folder / f"{name}.parquet", columns=wanted) for name, wanted in columns.items()}
 
@@ -148,14 +150,22 @@ def _point(link: Path, target: Path) -> None:
 
 
 def prune_runs(output_dir: Path, keep: int) -> list[str]:
-    """Remove all but the newest `keep` whole runs and the current one; the ids removed, oldest first.
+    """Remove all whole runs but these: the newest `keep` that were published, the newest one that a gate holds, and the
+    current one. Returns the ids removed, oldest first.
 
     A reader that has opened a removed run keeps its files.
     """
     current = current_run(output_dir)
     runs = list_runs(output_dir)
-    spared = set(runs[len(runs) - max(keep, 0) :]) | ({current.name} if current else set())
+    published = {str(row["run_id"]) for row in read_log(output_dir) if row.get("status") == "published"}
+    held = [run_id for run_id in runs if run_id not in published and _is_held(run_folder(output_dir, run_id))]
+    others = [run_id for run_id in runs if run_id not in held]
+    spared = {*others[len(others) - max(keep, 0) :], *held[-1:]} | ({current.name} if current else set())
     return [run_id for run_id in runs if run_id not in spared and _remove_run(run_folder(output_dir, run_id))]
+
+
+def _is_held(folder: Path) -> bool:
+    return (read_run_manifest(folder) or {}).get("status") == "held"
 
 
 def clean_runs(output_dir: Path) -> list[str]:

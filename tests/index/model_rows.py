@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 
@@ -39,8 +40,21 @@ def passage_of(request: ChatRequest) -> str:
     return user.partition("\n")[2].rpartition("\n")[0]
 
 
+def answer_report(request: ChatRequest) -> str:
+    """A good report: its title names the first entity of the prompt, its finding cites the first relationship."""
+    entity = request.text.partition("id|entity|type|description\n1|")[2].partition("|")[0]
+    explanation = f"{entity} is what the others need [Data: Relationships (1); Sources (1)]."
+    return json.dumps({
+        "title": f"{entity} and what needs it", "summary": f"A group around {entity}.", "rating": 6.5,
+        "rating_explanation": "Others depend on it.",
+        "findings": [{"summary": f"{entity} is central", "explanation": explanation}],
+    })  # fmt: skip
+
+
 def answer_depends(request: ChatRequest) -> str:
-    """A good reply: every "A depends on B." of the passage."""
+    """A good reply: every "A depends on B." of the passage; or a report."""
+    if request.role == "report":
+        return answer_report(request)
     lines = []
     for line in passage_of(request).splitlines():
         number = line[1 : line.index("]")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
+from itertools import combinations, pairwise
 from random import Random
 
 import polars as pl
@@ -12,7 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphrag import tables
+from graphrag.errors import SettingsError
 from graphrag.index.disambiguation import Disambiguation, disambiguate_entities, parse_alias_rules
+from graphrag.names import is_acronym, name_key, parse_name
+from graphrag.naming.vetoes import find_veto
 from tests.mention_rows import Row, document, mention, relation
 
 PAIRS = """
@@ -126,6 +129,15 @@ def names(*surfaces: str, rules: str = "", **options: str) -> Disambiguation:
     return run(docs, mentions, rules=rules)
 
 
+def together(*surfaces: str, **options: str) -> Disambiguation:
+    """Disambiguate one document that names each surface once."""
+    doc = document("d", "; ".join(f"{n} {surface}" for n, surface in enumerate(surfaces)))
+    mentions = [mention(doc, f"{n} {surface}", **options) for n, surface in enumerate(surfaces)]  # type: ignore[arg-type]
+    for row, surface in zip(mentions, surfaces, strict=True):
+        row["surface"] = surface
+    return run([doc], mentions)
+
+
 def titles(result: Disambiguation) -> list[str]:
     return result.clusters["title"].to_list()
 
@@ -191,10 +203,17 @@ def test_one_legal_form_in_two_spellings_takes_the_bare_name() -> None:
 
 
 def test_surname_fits_two_persons() -> None:
-    result = names("Holmes", "Sherlock Holmes", "Mycroft Holmes", type="person")
+    result = together("Holmes", "Sherlock Holmes", "Mycroft Holmes", type="person")
     assert result.clusters.height == 3
     assert verdicts(result) == ["propose", "propose"]
-    assert names("Holmes", "Mr. Holmes", "Sherlock Holmes", type="person").clusters.height == 1
+    assert together("Holmes", "Mr. Holmes", "Sherlock Holmes", type="person").clusters.height == 1
+
+
+def test_part_of_a_name_in_another_document_is_a_proposal() -> None:
+    """Tom Jones, a book's hero, is not the Mr. Jones of another book."""
+    result = names("Mr. Jones", "Tom Jones", type="person")
+    assert result.clusters.height == 2
+    assert verdicts(result) == ["propose"]
 
 
 @pytest.mark.parametrize(
@@ -212,12 +231,37 @@ def test_surname_fits_two_persons() -> None:
         ("Cora, Lady Cora, Lady Cora Vane", "Cora+Lady Cora+Lady Cora Vane"),
         ("Mr. Vane, Vane Moor", "Mr. Vane|Vane Moor"),
         ("Cora, Cora-street", "Cora|Cora-street"),
+        # Ranks are titles too; alone they name nobody.
+        ("Colonel, Mrs. Forster, Colonel Forster", "Colonel|Colonel Forster|Mrs. Forster"),
+        ("General Vane, Captain Vane, Mr. Hal Vane, Hal Vane", "Captain Vane|General Vane|Hal Vane+Mr. Hal Vane"),
+        ("Aunt Cora, Uncle Cora, Cora", "Aunt Cora|Cora|Uncle Cora"),
+        ("Admiral Vane, Vane, Hal Vane", "Admiral Vane+Hal Vane+Vane"),
+        ("Duke Ellington, Mercer Ellington", "Duke Ellington|Mercer Ellington"),
+        ("Ana Kovač, Ana, King Kovač", "Ana+Ana Kovač|King Kovač"),
+        ("the Miss Vanes, Vanes, Miss Vane", "Miss Vane|Vanes|the Miss Vanes"),
+        # What a sentence puts before a name is no given name.
+        ("Poor Cora, Even Cora, Cora, Cora Vane", "Cora+Cora Vane+Even Cora+Poor Cora"),
+        # Works, places and bodies have no surname.
+        ("England, History of England", "England|History of England"),
+        ("Vane, Vane Woods Street, Pemberley, Pemberley House", "Pemberley|Pemberley House|Vane|Vane Woods Street"),
+        ("Pride, Pride and Prejudice", "Pride|Pride and Prejudice"),
+        ("Buildings, Argyle Buildings", "Argyle Buildings|Buildings"),
+        ("Arc, Joan, Joan of Arc", "Arc|Joan+Joan of Arc"),
     ],
 )
 def test_titles_of_persons(surfaces: str, groups: str) -> None:
-    mentions = names(*surfaces.split(", "), type="person").entity_mentions
+    mentions = together(*surfaces.split(", "), type="person").entity_mentions
     found = mentions.group_by("entity_id").agg(pl.col("surface").sort())["surface"]
     assert "|".join(sorted("+".join(group) for group in found)) == groups
+
+
+def test_word_that_the_text_writes_small_is_no_part_of_a_name() -> None:
+    doc = document(
+        "d", "Pemberley has woods and upper woods on its upper upper side. Pemberley Woods. Upper, Upper Moor."
+    )
+    surfaces = ("Pemberley", "Pemberley Woods", "Upper Moor")
+    found = [mention(doc, s, type="person") for s in surfaces] + [mention(doc, "Upper", type="person")]
+    assert titles(run([doc], found)) == ["Pemberley", "Pemberley Woods", "Upper", "Upper Moor"]
 
 
 def test_document_decides_between_titles_only_by_a_full_name() -> None:
@@ -307,8 +351,16 @@ names = ["Orbit Inc.", "Atlas 2"]
 """
     result = names("Atlas 1", "Orbit", "Orbit Inc.", "Atlas 2", rules=rules)
     assert result.clusters["surfaces"].list.len().to_list() == [1, 1]
-    assert verdicts(result) == ["never"]
-    assert "numbers differ" in result.alias_candidates["reason"][0]
+    row = result.alias_candidates.row(0, named=True)
+    assert (row["verdict"], row["method"]) == ("never", "suffix")
+    assert '"Atlas 1" and "Atlas 2" stay apart: numbers differ' in row["reason"]
+
+
+def test_what_the_user_joins_keeps_no_other_name_of_it_out() -> None:
+    rules = '[[always]]\ntitle = "Python"\nnames = ["Parselmouth North"]'
+    assert titles(names("Python", "Parselmouth North", "Python Inc.", rules=rules)) == ["Python"]
+    # A veto against the title itself stands, and so does one between two such names.
+    assert names("Python", "Parselmouth North", "Parselmouth South", rules=rules).clusters.height == 2
 
 
 def test_never_undoes_a_merge_of_rules() -> None:
@@ -490,6 +542,15 @@ def test_case_tells_homonyms_apart_only_with_types() -> None:
         (['Danh mục "bài toán lớn"', "O'Reilly", "a/b", "%", "_", "x;--", "NULL", "true", "123"], 9),
         (["C", "C++", "C#", ".NET", "Net", "3.12", "42", "007"], 8),
         (["東京", "北京", "Москва", "القاهرة", "🚀"], 5),
+        (["Café", "Cafe\u0301", "CAFE\u0301"], 1),
+        (["O’Brien", "O'Brien", "O‘Brien", "OʼBrien"], 1),
+        (["ＡＷＳ", "AWS", "ａｗｓ"], 1),
+        (["Сергей Королёв", "СЕРГЕЙ КОРОЛЁВ", "Сергеи\u0306 Королё\u200bв"], 1),
+        (["東京都", "東京", "東京タワー", "京都"], 4),
+        (["한국", "\u1112\u1161\u11ab\u1100\u116e\u11a8"], 1),
+        (["🚀", "🛸", "🚀🛸", "🚀 Rocket", "Rocket"], 5),
+        (["☁️ Cloud", "☁ Cloud", "☁\ufe0e Cloud"], 1),
+        (["👩‍🚀", "👩🚀"], 1),
         (["Unconnected entities", "entities", "depends_on"], 3),
         ([f"a{n}" for n in range(1, 51)], 50),
         (["...", "--", "!?"], 3),
@@ -513,6 +574,17 @@ def test_no_snowball_of_near_names() -> None:
 def test_unknown_name_in_aliases_is_a_row() -> None:
     result = names("Redis", rules='[[never]]\nnames = ["Redis", "Reddis"]')
     assert result.failures.select("item_id", "reason").rows() == [("Reddis", "unknown_alias")]
+
+
+def test_name_of_two_homonyms_in_aliases_is_a_row() -> None:
+    rules = '[[always]]\nnames = ["Swift", "Redis"]'
+    docs = [document("a", "Swift"), document("b", "Swift is old."), document("c", "Redis")]
+    mentions = [
+        mention(doc, "Swift", type=t, method="llm") for doc, t in zip(docs, ("person", "language"), strict=False)
+    ]
+    result = run(docs, [*mentions, mention(docs[2], "Redis")], rules=rules)
+    assert result.clusters.height == 3
+    assert result.failures.select("item_id", "reason").rows() == [("Swift", "ambiguous_alias")]
 
 
 def test_no_mentions_gives_typed_empty_tables() -> None:
@@ -570,3 +642,64 @@ def test_a_name_that_code_writes_in_small_letters_is_shown_as_the_text_spells_it
         tables.ENTITY_MENTIONS.from_rows(rows), tables.RELATIONSHIP_MENTIONS.empty(), tables.DOCUMENTS.from_rows([doc])
     )
     assert sorted(found.clusters["title"]) == ["AWS", "token cache"]
+
+
+SURFACES = st.lists(st.sampled_from(WORDS), min_size=2, max_size=12, unique=True)
+
+
+def groups(result: Disambiguation) -> set[frozenset[str]]:
+    """The surfaces of each entity."""
+    found = result.entity_mentions.group_by("entity_id").agg("surface")["surface"]
+    return {frozenset(surfaces) for surfaces in found.to_list()}
+
+
+@settings(max_examples=30, deadline=None)
+@given(SURFACES)
+def test_idempotent(surfaces: list[str]) -> None:
+    """What was found, told as the user's rules, is found again; and a second run over its own mentions changes none."""
+    docs = [document(f"d{n}", surface) for n, surface in enumerate(surfaces)]
+    first = run(docs, [mention(d, s) for d, s in zip(docs, surfaces, strict=True)])
+    again = disambiguate_entities(
+        first.entity_mentions, tables.RELATIONSHIP_MENTIONS.empty(), tables.DOCUMENTS.from_rows(docs)
+    )
+    assert all(a.equals(b) for a, b in zip(first, again, strict=True))
+    merged = [sorted(group) for group in groups(first) if len(group) > 1]
+    rules = "".join(f"[[always]]\nnames = {json.dumps(names, ensure_ascii=False)}\n" for names in sorted(merged))
+    assert groups(names(*surfaces, rules=rules)) == groups(first)
+
+
+@settings(max_examples=60, deadline=None)
+@given(SURFACES, st.data())
+def test_user_rules_hold_or_contradict_each_other(surfaces: list[str], data: st.DataObject) -> None:
+    some = st.lists(st.sampled_from(surfaces), min_size=2, max_size=3, unique=True)
+    always, never = data.draw(st.lists(some, max_size=3)), data.draw(st.lists(some, max_size=2))
+    entries = [("always", group) for group in always] + [("never", group) for group in never]
+    rules = "".join(f"[[{kind}]]\nnames = {json.dumps(names, ensure_ascii=False)}\n" for kind, names in entries)
+    joined = {name: {name} for name in surfaces}
+    for group in always:
+        union = set().union(*(joined[n] for name in group for n in surfaces if name_key(n) == name_key(name)))
+        union |= set().union(*(joined[n] for n in union))
+        joined.update(dict.fromkeys(union, union))
+    apart = [(a, b) for group in never for a, b in combinations(group, 2) if name_key(a) != name_key(b)]
+    if any(b in joined[a] for a, b in apart):
+        with pytest.raises(SettingsError, match=r"line [\d and,]+ \(always\) and line \d+ \(never\) contradict"):
+            parse_alias_rules(rules)
+        return
+    try:
+        found = groups(names(*surfaces, rules=rules))
+    except SettingsError as error:  # spellings of one key that never keeps apart and always joins
+        assert "contradict" in str(error)
+        return
+    entity = {surface: group for group in found for surface in group}
+    assert all(entity[a] is not entity[b] for a, b in apart)
+    split = {name for group in never for name in group}
+    assert all(entity[a] is entity[b] for group in always for a, b in combinations(group, 2) if not {a, b} & split)
+
+
+@settings(max_examples=30, deadline=None)
+@given(SURFACES)
+def test_rules_merge_nothing_that_a_veto_keeps_apart(surfaces: list[str]) -> None:
+    for group in groups(names(*surfaces)):
+        full = [parse_name(surface) for surface in sorted(group) if not is_acronym(surface) and surface != "K8s"]
+        for a, b in combinations(full, 2):
+            assert not find_veto(a, b), (a.surface, b.surface)

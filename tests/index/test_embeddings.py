@@ -21,6 +21,7 @@ def _entity(title: str, description: str) -> dict[str, Any]:
         "id": f"e-{title}", "human_readable_id": 1, "title": title, "type": "unknown", "description": description,
         "text_unit_ids": NO_TEXTS, "frequency": 1, "degree": 1, "aliases": NO_TEXTS, "n_documents": 1, "pagerank": 0.5,
         "is_hub": False,
+        "is_cut_vertex": False,
     }  # fmt: skip
 
 

@@ -252,6 +252,17 @@ def test_no_rows_give_typed_empty_tables() -> None:
     assert (graph.entities.height, graph.relationships.height, graph.evidence.height) == (0, 0, 0)
 
 
+def test_cut_vertices_hold_the_eight_facts_together() -> None:
+    """All that has neighbours on two sides; what stands at an end is none."""
+    cut = eight_facts().entities.filter("is_cut_vertex")["title"].to_list()
+    assert sorted(cut) == ["Auth Service", "Billing", "token cache", "user database"]
+
+
+def test_names_that_only_share_a_sentence_hold_nothing_together() -> None:
+    graph = small([("A", "calls", "B", {}), ("B", "with", "C", {"origin": "cooccurrence"})])
+    assert not graph.entities["is_cut_vertex"].any()
+
+
 def test_entities_without_relations_have_equal_pagerank() -> None:
     graph = small([])
     assert graph.entities["pagerank"].to_list() == [pytest.approx(1 / 3, abs=1e-8)] * 3

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag.index.passages import Passage, surface_of
+from graphrag.index.passages import HEADER_MARK, Passage, surface_of
 
 
 @pytest.mark.parametrize(
@@ -69,3 +69,25 @@ def test_halves_cover_the_text_and_a_single_sentence_has_none() -> None:
     assert first.text + second.text == TEXT
     assert (first.start, second.start) == (7, 7 + len(first.text))
     assert Passage("One sentence only.").halves() == []
+
+
+HEADER = "| service | owner |"
+ROWS = [f"| Service{i} | Team{i} |" for i in range(6)]
+
+
+def test_the_header_of_a_table_that_goes_on_is_shown_and_is_no_sentence() -> None:
+    """hostile-inputs A12."""
+    passage = Passage("\n".join(ROWS), header=HEADER)
+    assert passage.numbered.splitlines()[:2] == [f"{HEADER_MARK} {HEADER}", f"[1] {ROWS[0]}"]
+    assert [passage.text[slice(*span)] for span in passage.sentences] == ROWS
+    assert passage.find("owner") == []
+    assert [passage.text[slice(*span)] for span in passage.quotes((2,), "Service1", "Team1")] == [ROWS[1]]
+
+
+def test_both_halves_of_a_table_have_its_header() -> None:
+    later = Passage("\n".join(ROWS), header=HEADER)
+    assert [half.header for half in later.halves()] == [HEADER, HEADER]
+    whole = Passage("\n".join([HEADER, "|---|---|", *ROWS]))
+    assert [half.header for half in whole.halves()] == ["", HEADER]
+    prose = Passage("\n".join([*ROWS[:2], "", "Words follow. Some more of them. And still more."]), header=HEADER)
+    assert [half.header for half in prose.halves()] == [HEADER, ""]

@@ -230,7 +230,7 @@ def test_a_bad_night_of_all_faults_at_once_loses_nothing(tmp_path: Path) -> None
 
     requests = [ask(f"number {n:03}", accept=str.isdigit, repair=f"Digits, please: {n:03}") for n in range(150)]
     with serve(night) as server, Memo(tmp_path / "memo") as memo:
-        llm = open_door(server, memo=memo, timeout_seconds=0.5, max_concurrency=16)
+        llm = open_door(server, memo=memo, timeout_seconds=3.0, max_concurrency=16)
         replies = llm.run(chat_many(llm, requests))
         n_bad = sum(not reply.is_good for reply in replies)
         assert {reply.status for reply in replies} <= {"ok", "truncated", "unreadable_reply"}
@@ -277,7 +277,8 @@ def test_the_key_of_a_named_variable_is_sent_and_stands_nowhere(
         return Reply(status=500, message=f"bad key {KEY}") if question == "bad" else Reply("good")
 
     with serve(echoes_key) as server, Memo(tmp_path / "memo") as memo:
-        llm = open_door(server, api_key_env="MY_MODEL_KEY", memo=memo, ledger=ledger, recording=recording)
+        llm = open_door(server, api_key_env="MY_MODEL_KEY", memo=memo, ledger=ledger)
+        llm.record_in(recording)
         replies = llm.run(chat_many(llm, [ask("bad"), ask("fine")]))
     assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
     assert replies[0].detail == "bad key [key]"

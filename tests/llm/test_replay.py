@@ -28,7 +28,8 @@ def test_a_recording_answers_as_the_model_did_second_tries_and_memo_hits_include
     with Memo(tmp_path / "memo") as memo:
         replies_of(ScriptedLlm(lambda r: "C", memo=memo), ask("c"))
         recording = Recording(tmp_path / "replies.jsonl")
-        llm = ScriptedLlm(lambda r: "7" if len(r.messages) > 1 else "A", memo=memo, recording=recording)
+        llm = ScriptedLlm(lambda r: "7" if len(r.messages) > 1 else "A", memo=memo)
+        llm.record_in(recording)
         live = replies_of(llm, *requests)
     replayed = replies_of(ReplayLlm(tmp_path / "replies.jsonl"), *requests)
     assert [(r.text, r.status) for r in replayed] == [(r.text, r.status) for r in live]
@@ -37,7 +38,9 @@ def test_a_recording_answers_as_the_model_did_second_tries_and_memo_hits_include
 
 def test_a_question_that_was_not_recorded_is_a_miss(tmp_path: Path) -> None:
     path = tmp_path / "replies.jsonl"
-    replies_of(ScriptedLlm(lambda r: "A", recording=Recording(path)), ask("a"))
+    llm = ScriptedLlm(lambda r: "A")
+    llm.record_in(Recording(path))
+    replies_of(llm, ask("a"))
     with pytest.raises(ReplyMiss, match=r'no reply for extraction: "b\.\.\."\. Record it again\.'):
         replies_of(ReplayLlm(path), ask("b"))
 

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from graphrag.naming.declared_aliases import find_phrases, read_notes, read_persons
+from graphrag.naming.declared_aliases import read_notes, read_persons
+from graphrag.naming.phrases import find_phrases
 from graphrag.tables import DOCUMENTS, ENTITY_MENTIONS
 from tests.mention_rows import document, mention
 

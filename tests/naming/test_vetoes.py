@@ -92,3 +92,14 @@ def test_spelling_variants() -> None:
     assert is_spelling_variant("box", "boxes")
     assert not is_spelling_variant("wei", "wen")
     assert not is_spelling_variant("r2d2", "r2d3")
+
+
+def test_forms_of_one_word_are_no_differing_words() -> None:
+    for a, b in (
+        ("Integration testing", "integration tests"),
+        ("Web app", "web application"),
+        ("South X", "Southern X"),
+    ):
+        assert not find_veto(parse_name(a), parse_name(b)), (a, b)
+    for a, b in (("Redis Host", "Redisson Host"), ("Bank of China", "Bank of Canada"), ("Data API", "Data App")):
+        assert find_veto(parse_name(a), parse_name(b)), (a, b)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -79,6 +81,34 @@ def test_workers_give_what_one_process_gives_without_a_main_guard(monkeypatch: p
     monkeypatch.setattr(parsing, "SENTENCES_PER_TASK", 2)
     sentences = [f"Service{i} depends on Redis and writes to Kafka{i}." for i in range(7)]
     assert parse_sentences(sentences, processes=2) == parse_sentences(sentences, processes=1)
+
+
+@needs_spacy
+def test_batches_parsed_elsewhere_are_in_the_memo_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What came back before the fault need not be done again; a worker with another model is refused."""
+    monkeypatch.setattr(parsing, "SENTENCES_PER_TASK", 2)
+    monkeypatch.setattr(parsing, "POOL_FROM_CHARACTERS", 0)
+    here = parse_sentences(SENTENCES)
+
+    def stop_after_one(work: Callable[[list[str]], Any], batches: Sequence[list[str]]) -> Iterator[Any]:
+        yield work(batches[0])
+        raise OSError("the cluster has gone")
+
+    with Memo(tmp_path / "memo.sqlite") as memo:
+        with pytest.raises(OSError, match="gone"):
+            parse_sentences(SENTENCES, map_batches=stop_after_one, memo=memo)
+        sent: list[list[str]] = []
+
+        def map_here(work: Callable[[list[str]], Any], batches: Sequence[list[str]]) -> Iterator[Any]:
+            sent.extend(batches)
+            return map(work, batches)
+
+        monkeypatch.setattr(parsing, "SENTENCES_PER_TASK", 1)
+        texts = [*SENTENCES, "New."]
+        assert parse_sentences(texts, map_batches=map_here, memo=memo)[:-1] == here
+    assert sent == [[""], ["New."]]
+    with pytest.raises(ModelError, match=r"A worker parses with spacy .*, the run with spacy 2"):
+        parsing.parse_batch(["Text."], fingerprint="spacy 2")
 
 
 @needs_spacy

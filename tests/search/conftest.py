@@ -68,7 +68,7 @@ def _graph(
             "description": f"{title} as described.", "frequency": 1, "degree": len(neighbours[title]),
             "text_unit_ids": sorted({unit_of[f[0]] for f in facts if title in (f[1], f[3])}),
             "aliases": aliases.get(title, []), "n_documents": 1, "pagerank": round(1 / len(titles), 9),
-            "is_hub": len(neighbours[title]) > 15,
+            "is_hub": len(neighbours[title]) > 15, "is_cut_vertex": False,
         }
         for number, title in enumerate(titles)
     ]  # fmt: skip
@@ -125,7 +125,7 @@ def make_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MakeIndex]:
         frames = {"documents": documents, "text_units": _name_entities(units, graph["entities"]), **graph}
         frames["communities"] = build_communities(
             frames["entities"], frames["relationships"], frames["evidence"], documents,
-            max_community_size=10, resolution=1.0, seed=42, cooccurrence_weight=0.2,
+            max_community_size=10, resolution=1.0, seed=42, layer_weights={"cooccurrence": 0.2},
         ).communities  # fmt: skip
         frames["community_reports"] = build_extractive_reports(
             frames["communities"], frames["entities"], frames["relationships"], frames["evidence"], units, documents,

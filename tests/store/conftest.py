@@ -52,7 +52,7 @@ def make_frames() -> dict[str, pl.DataFrame]:
             "text_unit_ids": both if title in ("Auth Service", "Redis") else [units["b.md"]],
             "frequency": 2 if title in ("Auth Service", "Redis") else 1, "degree": 1,
             "aliases": ["AuthService"] if title == "Auth Service" else [], "n_documents": 1, "pagerank": 0.25,
-            "is_hub": False,
+            "is_hub": False, "is_cut_vertex": False,
         }
         for title, kind in ENTITIES.items()
     ]  # fmt: skip
@@ -108,6 +108,7 @@ def make_frames() -> dict[str, pl.DataFrame]:
         "full_content": "# Auth and Redis",
         "rank": 5.0, "rating_explanation": "", "findings": [{"summary": "s", "explanation": "e"}],
         "full_content_json": "{}", "period": "", "size": 4, "method": "extractive", "citations": "[]",
+        "left_out": "{}",
     }  # fmt: skip
     suspects = {
         "surface_a": "Billing", "surface_b": ODD, "entity_id_a": ids["Billing"], "entity_id_b": ids[ODD],

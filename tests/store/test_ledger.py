@@ -21,7 +21,7 @@ def numbers(frames: Frames, name: str = "entities") -> dict[str, int]:
     return dict(frames[name].select("id", "human_readable_id").rows())
 
 
-def test_numbers_start_at_one_in_row_order_and_communities_keep_theirs(tmp_path: Path, frames: Frames) -> None:
+def test_numbers_start_at_one_in_row_order_those_of_communities_at_zero(tmp_path: Path, frames: Frames) -> None:
     numbered = number_rows(frames, tmp_path / "ids.jsonl")
     for name in ("documents", "text_units", "entities", "relationships"):
         assert numbered[name]["human_readable_id"].to_list() == list(range(1, frames[name].height + 1))
@@ -32,14 +32,16 @@ def test_numbers_start_at_one_in_row_order_and_communities_keep_theirs(tmp_path:
 
 def test_lines_say_table_id_number_and_label(tmp_path: Path, frames: Frames) -> None:
     path = tmp_path / "ids.jsonl"
-    assert append_ledger(path, number_rows(frames, path)) == 10
+    assert append_ledger(path, number_rows(frames, path)) == 13
     assert append_ledger(path, number_rows(frames, path)) == 0
     lines = [json.loads(line) for line in path.read_text().splitlines()]
+    titles = [frames["community_reports"]["title"][0], *frames["communities"]["title"][1:]]
     labels = [(line["table"], line["number"], line["label"]) for line in lines]
     assert labels[0] == ("documents", 1, "a.md")
     assert labels[3] == ("text_units", 2, "b.md")
     assert labels[7] == ("entities", 4, "O'Reilly %;--")
     assert labels[8] == ("relationships", 1, "Auth Service depends_on Redis")
+    assert labels[10:] == [("communities", n, title) for n, title in enumerate(titles)]
     assert list(lines[0]) == ["table", "id", "number", "label"]
 
 
@@ -48,7 +50,7 @@ def test_a_cut_last_line_is_ignored_and_then_replaced(tmp_path: Path, frames: Fr
     append_ledger(path, number_rows(frames, path))
     whole = path.read_bytes()
     path.write_bytes(whole[:-20])
-    assert read_ledger(path).height == 9
+    assert read_ledger(path).height == 12
     assert append_ledger(path, number_rows(frames, path)) == 1
     assert path.read_bytes() == whole
     path.write_bytes(b'{"table": broken}\n' + whole)

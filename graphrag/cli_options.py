@@ -1,0 +1,52 @@
+"""What the rooms of the command line share: the options of every command, and how a project is opened.
+
+Does not: know commands (cli.py, cli_aliases.py).
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graphrag.errors import GraphragError
+
+if TYPE_CHECKING:
+    from graphrag.settings import Settings
+
+Root = Annotated[
+    Path | None, typer.Option("--root", help="Project folder; default: here or the nearest parent with settings.toml.")
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Override a setting for this run; repeatable."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+def open_project(root: Path | None, overrides: list[str] | None) -> tuple[Path, Settings]:
+    """The project folder and its settings; warnings about the environment go to stderr."""
+    from graphrag.settings import find_root, load_settings
+
+    _refuse_other_graphrag()
+    root = root if root is not None else find_root(Path.cwd())
+    settings, warnings = load_settings(root, overrides=overrides or ())
+    for line in warnings:
+        print(line, file=sys.stderr)
+    return root, settings
+
+
+def _refuse_other_graphrag() -> None:
+    """Microsoft's distribution `graphrag` has the same import name: in one environment files of both mix."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        distribution("graphrag")
+    except PackageNotFoundError:
+        return
+    raise GraphragError(
+        'The package "graphrag" (Microsoft) is installed here too and has the same import name. '
+        "Use a fresh virtual environment for graphrag-batch."
+    )

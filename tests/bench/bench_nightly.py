@@ -1,0 +1,103 @@
+"""What a night costs beside the first: nothing new, 5 % new documents, one edited sentence, one document gone.
+
+    python -m tests.bench.bench_nightly [embedded | llm] [--latency 200] [--documents FOLDER --delta FOLDER]
+
+Corpus M of ../shared/bench (1.06 MB, 36 documents) and its delta (55 KB, one document). Every night is a new process of
+`graphrag index`: its wall and CPU seconds include the imports. `llm` asks the fake server of ../shared/bench, which
+answers from the prompt alone; calls and tokens (characters / 4) are the server's own counters, by kind of question.
+Nights are made with the settings of a new project; `llm` has no judge and no vectors, which the server cannot play.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from tests.bench.bench_kills import ask, serve
+from tests.bench.bench_llm import ROOT, build_corpus
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("mode", choices=("embedded", "llm"), nargs="?", default="embedded")
+    parser.add_argument("--latency", type=int, default=200, help="milliseconds a call, +-50 %%")
+    parser.add_argument("--documents", type=Path)
+    parser.add_argument("--delta", type=Path)
+    args = parser.parse_args()
+    server = serve(args.latency) if args.mode == "llm" else nullcontext("")
+    with tempfile.TemporaryDirectory() as folder, server as url:
+        work = Path(folder)
+        documents = args.documents or build_corpus(work)
+        delta = args.delta or documents.parent / "delta"
+        root = work / "index"
+        shutil.copytree(documents, root / "data" / "input")
+        (root / "settings.toml").touch()
+        print("| night | wall s | CPU s | status | calls | tokens | by kind |\n|---|---:|---:|---|---:|---:|---|")
+        spend_night("first", root, url)
+        time.sleep(3)  # files that have just changed are read again
+        spend_night("nothing new", root, url)
+        for path in sorted(delta.iterdir()):
+            shutil.copy(path, root / "data" / "input" / path.name)
+        spend_night("5 % new", root, url)
+        edited = sorted((root / "data" / "input").iterdir())[3]
+        edit_sentence(edited)
+        spend_night("one sentence edited", root, url)
+        edited.unlink()
+        spend_night("one document gone", root, url)
+
+
+def edit_sentence(path: Path) -> None:
+    """One more word in a sentence in the middle of a document."""
+    text = path.read_text(encoding="utf-8")
+    place = text.index(", ", len(text) // 2)
+    path.write_text(f"{text[:place]} indeed{text[place:]}", encoding="utf-8")
+
+
+def spend_night(name: str, root: Path, url: str) -> None:
+    command = [sys.executable, "-m", "graphrag.cli", "index", "--json", "--root", str(root)]
+    for setting in llm_settings(url) if url else ():
+        command += ["--set", setting]
+    if url:
+        ask(url, "/mark", {})
+    before, wall = children_cpu(), time.monotonic()
+    environ = {"OPENAI_API_KEY": "unused", **os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+    wall, cpu = time.monotonic() - wall, children_cpu() - before
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    stats = ask(url, "/stats") if url else {"chat": {}, "kinds": {}}
+    kinds = {kind: row["calls"] for kind, row in sorted(stats["kinds"].items()) if row.get("calls")}
+    stats = stats["chat"]
+    status = orjson.loads(done.stdout)["status"]
+    calls, tokens = stats.get("calls", 0), stats.get("prompt_tokens", 0) + stats.get("completion_tokens", 0)
+    print(f"| {name} | {wall:.1f} | {cpu:.1f} | {status} | {calls} | {tokens:,} | {say(kinds)} |", flush=True)
+
+
+def say(kinds: dict[str, Any]) -> str:
+    return ", ".join(f"{kind} {n}" for kind, n in kinds.items())
+
+
+def llm_settings(url: str) -> list[str]:
+    return [
+        "llm.model=openai/gpt-4o-mini", f"llm.api_base={url}/v1", "embeddings.model=none", "disambiguation.judge=false",
+    ]  # fmt: skip
+
+
+def children_cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+if __name__ == "__main__":
+    main()
