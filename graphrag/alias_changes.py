@@ -123,9 +123,11 @@ def plan_merge(index: Index, path: Path, name: str, other: str) -> AliasChange:
             )
         if len(apart) == 2:
             steps.append(remove_rule(steps[-1], "never", rule))
-    names = [_sayable(index, one) for one in (into, joined)]
-    steps.append(add_rule(steps[-1], "always", names[1:], title=names[0]))
-    change, found = _plan("merge", (into.title, joined.title), _Corpus(index), path, steps)
+    corpus = _Corpus(index)
+    if len(steps) == 1 or not _are_one(corpus.decide(parse_alias_rules(steps[-1])), index, into, joined):
+        names = [_sayable(index, one) for one in (into, joined)]
+        steps.append(add_rule(steps[-1], "always", names[1:], title=names[0]))
+    change, found = _plan("merge", (into.title, joined.title), corpus, path, steps)
     if not _are_one(found, index, into, joined):
         raise _no_rule(change)
     return _refuse_needless(change)

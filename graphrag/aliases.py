@@ -45,7 +45,8 @@ def find_named(index: Index, name: str) -> list[Named]:
             return [Named(row[0], row[1], row[1]) for row in rows]
     rows = index.frame("select id, title, aliases from entities order by human_readable_id").rows()
     key = name_key(name)
-    exact = [Named(row, title, title) for row, title, _ in rows if title == name]
+    if exact := [Named(row, title, title) for row, title, _ in rows if title == name]:
+        return exact
     by_title = [Named(row, title, title) for row, title, _ in rows if name_key(title) == key]
     by_alias = [
         Named(row, title, name if name in aliases else same[0])
@@ -53,7 +54,7 @@ def find_named(index: Index, name: str) -> list[Named]:
         if (same := [alias for alias in aliases if name_key(alias) == key])
     ]
     by_title = [found._replace(surface=name) if _is_alias(found, name, rows) else found for found in by_title]
-    if found := exact or by_title or by_alias:
+    if found := by_title or by_alias:
         return found
     known = nearest(name, [word for _, title, aliases in rows for word in (*aliases, title)])
     raise UnknownEntity(f'No entity "{name}".' + (f" Nearest: {', '.join(known)}." if known else ""))

@@ -59,7 +59,7 @@ def components(n: int, edges: Edges) -> list[int]:
     """Number of the connected component of each node, directions ignored; numbered by their smallest node."""
     if n == 0:
         return []
-    pairs, _ = simplify_edges(n, edges, None)
+    pairs = _pairs(n, edges)
     return [int(number) for number in _renumber(np.asarray(_graph(n, pairs).connected_components().membership))]
 
 
@@ -130,12 +130,10 @@ def simplify_edges(
     n: int, edges: Edges, weights: Weights | None, *, directed: bool = False
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Distinct edges in order as an (m, 2) array, and the sums of their weights."""
-    pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
+    pairs = _pairs(n, edges)
     sums = np.ones(len(pairs)) if weights is None else np.asarray(weights, dtype=np.float64)
     if len(pairs) != len(sums):
         raise ValueError(f"{len(pairs)} edges but {len(sums)} weights.")
-    if len(pairs) and (pairs.min() < 0 or pairs.max() >= n):
-        raise ValueError(f"An edge names a node outside 0..{n - 1}.")
     kept = (pairs[:, 0] != pairs[:, 1]) & np.isfinite(sums) & (sums > 0)
     pairs, sums = pairs[kept], sums[kept]
     if not directed:
@@ -145,6 +143,14 @@ def simplify_edges(
     distinct, inverse = np.unique(keys[order], return_inverse=True)
     totals = np.bincount(inverse, weights=sums[order], minlength=len(distinct)).astype(np.float64)
     return np.column_stack((distinct // max(n, 1), distinct % max(n, 1))), totals
+
+
+def _pairs(n: int, edges: Edges) -> NDArray[np.int64]:
+    """(m, 2). Raises ValueError where an edge names a node outside 0..n-1."""
+    pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
+    if len(pairs) and (pairs.min() < 0 or pairs.max() >= n):
+        raise ValueError(f"An edge names a node outside 0..{n - 1}.")
+    return pairs
 
 
 def _graph(n: int, pairs: NDArray[np.int64], *, directed: bool = False) -> igraph.Graph:

@@ -164,7 +164,8 @@ def _partition(
     else:
         sizes, resolution = np.ones(len(nodes)), knobs.resolution * 2**level
     block, home = _contract(group[nodes], start[nodes], free[nodes])
-    block_pairs, block_sums = simplify_edges(len(home), block[local], sums)
+    is_contracted = len(home) < len(nodes)
+    block_pairs, block_sums = simplify_edges(len(home), block[local], sums) if is_contracted else (local, sums)
     found = run_leiden(
         len(home), block_pairs, block_sums, np.bincount(block, weights=sizes).astype(np.float64),
         resolution=resolution, seed=knobs.seed + level, backend=knobs.backend, start=home,

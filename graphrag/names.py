@@ -17,7 +17,7 @@ import regex
 
 # reStructuredText: :pep:`600` is read as PEP 600.
 _ROLE = regex.compile(r"^:(pep|rfc|cve):`(\d[\w-]*)`$")
-_INVISIBLE = regex.compile(r"[\p{Cf}\p{Cc}--[\t\n\r]]", flags=regex.V1)
+_INVISIBLE = regex.compile(r"[\p{Cf}\p{Cc}\p{VS}--[\t\n\r]]", flags=regex.V1)
 _APOSTROPHES = regex.compile(r"[’‘ʼ`´‛′]")
 _DOUBLE_QUOTES = regex.compile(r"[“”„‟«»\"″]")
 _CAMEL = regex.compile(

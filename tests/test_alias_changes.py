@@ -82,6 +82,22 @@ def test_the_next_run_does_what_the_preview_says_and_a_split_undoes_it(tmp_path:
         assert apart[name].select(columns).equals(before[name].select(columns)), name
 
 
+def test_a_split_of_spellings_is_undone_by_taking_its_line_away(tmp_path: Path) -> None:
+    project = Lite(tmp_path)
+    (tmp_path / "data" / "input" / "c.md").write_text("# Delta\n\nSearch depends on TokenVault.\n", encoding="utf-8")
+    project.index()
+    before = project.path.read_text(encoding="utf-8")
+    split = project.plan("split", "TokenVault")
+    assert split.diff == ["+[[never]]", '+names = ["Token Vault", "TokenVault"]']
+    write_change(split)
+    assert {"Token Vault", "TokenVault"} <= set(project.index()["entities"]["title"])
+    merge = project.plan("merge", "Token Vault", "TokenVault")
+    assert merge.diff == ["-[[never]]", '-names = ["Token Vault", "TokenVault"]']
+    write_change(merge)
+    assert project.path.read_text(encoding="utf-8") == before
+    assert "TokenVault" not in set(project.index()["entities"]["title"])
+
+
 def test_what_a_judge_has_joined_can_be_split_too(tmp_path: Path) -> None:
     project = Project(tmp_path)
     project.write(

@@ -127,7 +127,7 @@ def _find_by_member(
     used: list[Sentence] = []
     left = list(quotes)
     for member in order_members(dict(row, relationship_ids=sorted(focus)), corpus):
-        if len(findings) == limit:
+        if len(findings) == limit or not left:
             break
         about = [quote for quote in left if any(touches(r, member, corpus) for r in quote.ids if r in focus)]
         chosen = _choose_quotes(row, about, SENTENCES_A_FINDING, corpus)
@@ -170,6 +170,8 @@ def _is_readable(quote: Sentence) -> bool:
 
 def _choose_quotes(row: dict[str, Any], quotes: Sequence[Sentence], limit: int, corpus: Corpus) -> list[Sentence]:
     """The best quotes, best first: about important members, readable by themselves, not twice the same."""
+    if not quotes:
+        return []
     inside = set(row["relationship_ids"])
     members = weigh_members(row, corpus)
     most = max(members.values(), default=0.0) or 1.0

@@ -52,6 +52,7 @@ def find_look_alikes(
         *look_alikes.by_word_order(nodes),
         *look_alikes.by_nationality(nodes),
         *look_alikes.by_shortened_compound(nodes),
+        *look_alikes.by_small_acronym(nodes),
         *look_alikes.by_token_subset(nodes),
         *misspellings.candidates,
         *company.by_word_family(nodes, documents),

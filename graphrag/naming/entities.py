@@ -44,7 +44,7 @@ def name_entities(decisions: NameDecisions, notes: Sequence[Note], rules: AliasR
         title = choose_title(keys, user_titles, note_titles)
         type_name = choose_type(types)
         for key in mentioned:
-            if key.key == name_key(title) and key.qualifier in {name for name, _ in types}:
+            if key.qualifier and key.key == name_key(title) and key.qualifier in {name for name, _ in types}:
                 title, type_name = f"{title} ({key.qualifier.replace('_', ' ')})", key.qualifier
         found.append(Entity(members, id_of(decisions, members), title, type_name))
     return _make_titles_unique(found, decisions)

@@ -117,6 +117,9 @@ def choose_type(counts: Mapping[tuple[str, str], int]) -> str:
 
     Ties: the better method, then a to z.
     """
+    if len(counts) == 1:
+        ((name, _),) = counts
+        return name or "unknown"
     known = {(name, method): n for (name, method), n in counts.items() if name and name != "unknown"}
     declared = {key: n for key, n in known.items() if key[1] == "declared"}
     score: Counter[str] = Counter()

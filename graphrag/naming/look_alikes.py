@@ -1,8 +1,8 @@
 """Names that look alike: candidates by form, for a judge or the user to settle; no rule ever merges them.
 
 Each function takes the names of a corpus, one a key, and yields candidates: blanks, Roman numerals, word order, words
-of the one among those of the other, shortened compounds, misspellings. Scores say how often such a pair was one thing
-in labelled text (docs/benchmarks.md), not how many letters agree.
+of the one among those of the other, shortened compounds, small acronyms, misspellings. Scores say how likely such a
+pair is one thing beside other pairs, not how many letters agree.
 
 Does not: look at documents (company.py) or vectors (name_vectors.py), rank, or decide.
 """
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from graphrag.names import SMALL_WORDS, TITLES, roman_value
+from graphrag.names import SMALL_WORDS, TITLES, acronyms_of, is_acronym, roman_value
 from graphrag.naming.blocking import find_near_names
 from graphrag.naming.country_names import country_of
 from graphrag.naming.nodes import Candidate, Node
@@ -113,6 +113,19 @@ def by_shortened_compound(nodes: Sequence[Node]) -> Iterator[Candidate]:
             for short in shorts.get("".join(word[0] for word in words[:-1]) + words[-1], [])[:MAX_SAME_WORDS]:
                 if short != i:
                     yield Candidate(short, i, "compound", 0.7, "First letters of the first words, and the last word.")
+
+
+def by_small_acronym(nodes: Sequence[Node]) -> Iterator[Candidate]:
+    """oss and Open Source Software: the letters of an acronym, but not written as one."""
+    shorts = {
+        node.name.key: i
+        for i, node in enumerate(nodes)
+        if 2 < len(node.name.key) < 6 and node.name.key.isalpha() and not any(is_acronym(s) for s in node.surfaces)
+    }
+    for i, node in enumerate(nodes):
+        for acronym in sorted(acronyms_of(node.name.words)) if not node.name.qualifier else ():
+            if acronym in shorts:
+                yield Candidate(shorts[acronym], i, "acronym", 0.4, "The first letters of the words, in small letters.")
 
 
 def find_misspellings(nodes: Sequence[Node]) -> Misspellings:

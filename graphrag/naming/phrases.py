@@ -60,6 +60,7 @@ _MAKER = regex.compile(
     r"(?: and \p{Ll}+)? by (?:the )?(?P<maker>\p{Lu}[\w.-]*(?: \p{Lu}[\w.-]*)?)"
 )
 _SENTENCE_START = regex.compile(r"(?:^|[.!?\n#>*-]\s*|\n\s*)(?:\p{Ps}?[*_`\"“]{0,3})(?:(?:The|A|An) )?[*_`\"“]{0,3}$")
+_INSIDE = regex.compile(r" (?:of|in|at|for|from|to|by) (?:the )?$")
 _LATIN = regex.compile(r"\p{Latin}")
 _LANGUAGES = frozenset((
     "arabic", "basque", "bengali", "catalan", "cantonese", "devanagari", "english", "farsi", "galician", "hebrew",
@@ -97,7 +98,7 @@ def find_phrases(entity_mentions: pl.DataFrame, documents: pl.DataFrame, *, is_k
         if "(" in after:
             said += _read_bracket(surface, text, end, is_known)
         if after[:1] in " ,\"'”’*_`" and not after[1:2].isupper():
-            said += _read_behind(text, end, is_known)
+            said += _read_behind(text, start, end, is_known)
         if " is " in after or " are " in after or "(" in after or "*" in after:
             said += _read_definition(surface, text, start, end, is_known)
         own = name_key(surface)
@@ -156,8 +157,11 @@ def _is_language(word: str) -> bool:
     return word.casefold() in _LANGUAGES or is_country_adjective(name_key(word))
 
 
-def _read_behind(text: str, end: int, is_known: IsKnown) -> Iterator[tuple[str, str, bool]]:
+def _read_behind(text: str, start: int, end: int, is_known: IsKnown) -> Iterator[tuple[str, str, bool]]:
     if match := _BEHIND.match(text, end):
+        # "The lands of India known as Hindu Kush Kshetra" names the lands.
+        if match.start("marker") == end + 1 and _INSIDE.search(text[max(0, start - 12) : start]):
+            return
         yield from ((other, match["marker"], True) for other in _read_names(match["behind"], is_known))
     elif match := _OR.match(text, end):
         # "The Cranford Protocol or Cranford Agreement was ..." names one thing, most other "or" name two.

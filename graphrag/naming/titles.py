@@ -44,8 +44,10 @@ def choose_title(keys: Sequence[Key], user_titles: Mapping[str, str], note_title
 
 
 def _choose_form(counts: Counter[str], first: Mapping[str, Place]) -> str:
+    if len(counts) == 1:
+        return next(iter(counts))
     name_keys = {shown: name_key(shown) for shown in counts}
-    others = [*name_keys.values()] if len(counts) > 1 else []
+    others = [*name_keys.values()]
     short = {
         shown.casefold()
         for shown, key in name_keys.items()

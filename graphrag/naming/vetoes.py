@@ -169,7 +169,7 @@ def _prefix(a: Name, b: Name) -> str:
     short, long = sorted((a.compact, b.compact), key=len)
     if long[len(short) :] in KIND_SUFFIXES:
         return ""
-    is_prefix = a.is_one_word and b.is_one_word and long.startswith(short)
+    is_prefix = a.is_one_word and b.is_one_word and long.startswith(short) and not is_related_word(short, long)
     return (
         f"one is the start of the other: {_both(a.key, b.key)}" if is_prefix and len(long) - len(short) >= GAP else ""
     )
@@ -194,7 +194,9 @@ def _persons(a: Name, b: Name) -> str:
 
 def ordered_person_words(name: Name) -> tuple[str, ...]:
     """Given names first, surname last, no honorific: "Kovač, Ana" and "Dr. Ana Kovač" -> (ana, kovač)."""
-    words = split_honorifics(name.words)[0]
+    words = split_honorifics(name.words)[0] if name.honorific else name.words
+    if ", " not in name.surface:
+        return words
     surname, comma, _ = name.surface.partition(", ")
     n_surname = len(surname.split())
     if comma and 0 < n_surname < len(words):

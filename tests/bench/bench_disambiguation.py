@@ -1,6 +1,6 @@
 """Which names become one, against people's judgement: precision, recall, and what a perfect judge could still add.
 
-    python -m tests.bench.bench_disambiguation ../shared/data [er|ie]
+    python -m tests.bench.bench_disambiguation ../shared/data [er|ie] [--vectors]
 
 er: GitHub topics with aliases (the same thing) and related topics (others), each on a page of its own, with a list of
 all names as one more page. ie: Re-DocRED dev, spans and types given; a gold pair is two spellings of one entity in one
@@ -28,7 +28,7 @@ from graphrag import ids, tables
 from graphrag.index.disambiguation import Disambiguation, disambiguate_entities
 from graphrag.names import name_key
 from graphrag.naming import verdicts
-from graphrag.vectors import EMBEDDED, is_available, load_embedder
+from graphrag.vectors import EMBEDDED, load_embedder
 from tests.bench.bench_entities import join_tokens
 from tests.mention_rows import Row, document
 
@@ -74,15 +74,17 @@ def make_mention(doc: Row, surface: str, start: int, *, type: str = "unknown", m
     }  # fmt: skip
 
 
-def run_disambiguation(docs: list[Row], mentions: list[Row], judge: Judge | None = None) -> Disambiguation:
+def run_disambiguation(
+    docs: list[Row], mentions: list[Row], judge: Judge | None = None, *, with_vectors: bool = False
+) -> Disambiguation:
     """The tables; with a judge, after it has answered every proposal."""
     frames = (
         tables.ENTITY_MENTIONS.from_rows(list({str(row["id"]): row for row in mentions}.values())),
         tables.RELATIONSHIP_MENTIONS.empty(),
         tables.DOCUMENTS.from_rows(docs),
     )
-    embed = {"embed_names": embed_names, "max_name_vectors": 50_000} if is_available(EMBEDDED) == "" else {}
-    found = disambiguate_entities(*frames, **embed)
+    embed, max_names = (embed_names, 50_000) if with_vectors else (None, 0)
+    found = disambiguate_entities(*frames, embed_names=embed, max_name_vectors=max_names)
     if judge is None:
         return found
     names = found.entity_mentions.group_by("entity_id").agg(pl.col("surface").unique())
@@ -93,7 +95,8 @@ def run_disambiguation(docs: list[Row], mentions: list[Row], judge: Judge | None
         for a, b in open_pairs.select("entity_id_a", "entity_id_b").iter_rows()
     ]
     judged = open_pairs.with_columns(verdict=pl.Series(said, dtype=pl.String), reason=pl.lit("gold"))
-    return disambiguate_entities(*frames, verdicts=judged.select(verdicts.SCHEMA.names()), **embed)
+    judged = judged.select(verdicts.SCHEMA.names())
+    return disambiguate_entities(*frames, verdicts=judged, embed_names=embed, max_name_vectors=max_names)
 
 
 @cache
@@ -167,22 +170,24 @@ def proposals(result: Disambiguation) -> set[Pair]:
 
 @dataclass(frozen=True, slots=True)
 class Spellings:
-    """`entities`: for each document, its entities as (type, spellings)."""
+    """`entities`: for each document, its entities as (type, spellings). `entity_of_mention`: number by mention id."""
 
     docs: list[Row]
     mentions: list[Row]
     entities: list[list[tuple[str, frozenset[str]]]]
+    entity_of_mention: dict[str, int]
 
 
 def read_spellings(folder: Path) -> Spellings:
     docs, mentions, entities = [], [], []
+    numbers: dict[str, int] = {}
     for row in pl.read_parquet(folder / "ie" / "redocred_dev.parquet").iter_rows(named=True):
         sentences = json.loads(row["sents_json"])
         text, starts = join_tokens(sentences)
         doc = document(f"{len(docs):03}.txt", text, title=row["title"])
         docs.append(doc)
         found: list[tuple[str, frozenset[str]]] = []
-        for entity in json.loads(row["entities_json"]):
+        for number, entity in enumerate(json.loads(row["entities_json"])):
             kind = entity[0]["type"]
             spellings = set()
             for mention in entity if kind in TYPES else ():
@@ -190,11 +195,13 @@ def read_spellings(folder: Path) -> Spellings:
                 tokens, offsets = sentences[mention["sent_id"]], starts[mention["sent_id"]]
                 start, end = offsets[first], offsets[last - 1] + len(tokens[last - 1])
                 spellings.add(text[start:end])
-                mentions.append(make_mention(doc, text[start:end], start, type=TYPES[kind], method="llm"))
+                found_mention = make_mention(doc, text[start:end], start, type=TYPES[kind], method="llm")
+                numbers[str(found_mention["id"])] = number
+                mentions.append(found_mention)
             if spellings:
                 found.append((TYPES[kind], frozenset(spellings)))
         entities.append(found)
-    return Spellings(docs, mentions, entities)
+    return Spellings(docs, list({str(row["id"]): row for row in mentions}.values()), entities, numbers)
 
 
 def score_within(spellings: Spellings, result: Disambiguation) -> Score:
@@ -216,6 +223,25 @@ def score_within(spellings: Spellings, result: Disambiguation) -> Score:
             right += is_one and pair in wanted
             near = is_one or any(frozenset((x, y)) in proposed for x in a for y in b)
             reachable += near and pair in wanted
+    return Score(gold, found, right, reachable)
+
+
+def score_mentions(spellings: Spellings, result: Disambiguation) -> Score:
+    """Pairs of mentions of one type in one document, as coreference counts them: equal spellings count too."""
+    entity_of = dict(result.entity_mentions.select("id", "entity_id").iter_rows())
+    proposed = proposals(result)
+    groups: dict[tuple[str, str], list[tuple[int, str]]] = defaultdict(list)
+    for row in spellings.mentions:
+        number = spellings.entity_of_mention[str(row["id"])]
+        groups[str(row["document_id"]), str(row["type"])].append((number, entity_of[str(row["id"])]))
+    gold = found = right = reachable = 0
+    for members in groups.values():
+        for (number_a, a), (number_b, b) in combinations(members, 2):
+            is_same, is_one = number_a == number_b, a == b
+            gold += is_same
+            found += is_one
+            right += is_same and is_one
+            reachable += is_same and (is_one or frozenset((a, b)) in proposed)
     return Score(gold, found, right, reachable)
 
 
@@ -293,27 +319,30 @@ def topic_groups(topics: Topics) -> Iterator[set[str]]:
 
 def print_score(name: str, score: Score, note: str = "") -> None:
     print(
-        f"| {name:<34} | {score.gold:5} | {score.precision:.3f} | {score.recall:.3f} | {score.f1:.3f} "
+        f"| {name:<36} | {score.gold:5} | {score.precision:.3f} | {score.recall:.3f} | {score.f1:.3f} "
         f"| {score.ceiling:.3f} | {note} |"
     )
 
 
 def main() -> None:
-    folder, wanted = Path(sys.argv[1]), sys.argv[2:] or ["er", "ie"]
-    print("| names                              | pairs |   P   |   R   |  F1   | blocking | |")
-    print("|------------------------------------|------:|------:|------:|------:|---------:|-|")
+    folder, wanted = Path(sys.argv[1]), set(sys.argv[2:]) & {"er", "ie"} or {"er", "ie"}
+    with_vectors = "--vectors" in sys.argv
+    print("| names                                | pairs |   P   |   R   |  F1   | blocking | |")
+    print("|--------------------------------------|------:|------:|------:|------:|---------:|-|")
     if "er" in wanted:
         topics = read_topics(folder)
         for name, judge in (("GitHub topics", None), ("GitHub topics, gold judge", make_judge(topic_groups(topics)))):
-            score, wrong = score_topics(topics, run_disambiguation(topics.docs, topics.mentions, judge))
+            result = run_disambiguation(topics.docs, topics.mentions, judge, with_vectors=with_vectors)
+            score, wrong = score_topics(topics, result)
             print_score(name, score, f"related merged: {wrong:.4f}")
     if "ie" in wanted:
         spellings = read_spellings(folder)
         groups = [names for entities in spellings.entities for _, names in entities]
         for name, judge in (("Re-DocRED", None), ("Re-DocRED, gold judge", make_judge(groups))):
-            result = run_disambiguation(spellings.docs, spellings.mentions, judge)
+            result = run_disambiguation(spellings.docs, spellings.mentions, judge, with_vectors=with_vectors)
             print_score(f"{name}, in a document", score_within(spellings, result))
-            print_score(f"{name}, all", score_across(spellings, result))
+            print_score(f"{name}, mentions", score_mentions(spellings, result))
+            print_score(f"{name}, all documents", score_across(spellings, result))
 
 
 if __name__ == "__main__":

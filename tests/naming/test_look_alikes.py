@@ -45,6 +45,11 @@ def test_word_order_and_shortened_compounds() -> None:
     assert pairs(nodes, look_alikes.by_shortened_compound(nodes)) == {("gdrive", "Google Drive")}
 
 
+def test_acronyms_in_small_letters() -> None:
+    nodes = nodes_of("Open Source Software", "oss", "OSS", "of")
+    assert pairs(nodes, look_alikes.by_small_acronym(nodes)) == {("oss", "Open Source Software")}
+
+
 def test_misspellings_keep_numbers_letters_and_descriptions() -> None:
     nodes = nodes_of("INC-1041", "INC-1042", "plan a b", "plan a c", "Orbit (planet)", "Orbits (metal)", "Kubernetes")
     nodes += nodes_of("Kuberentes")
