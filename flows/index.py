@@ -28,7 +28,7 @@ from prefect.runtime import flow_run
 from flows.batches import BatchTasks, choose_task_runner
 from flows.report import publish_report
 from graphrag.changes import count_changes
-from graphrag.errors import BudgetSpent, GateHeld, GraphragError, StoreError, Unavailable
+from graphrag.errors import BudgetSpent, GateHeld, GraphragError, MirrorFailed, StoreError, Unavailable
 from graphrag.pipeline import walk_pipeline
 from graphrag.progress import PlainProgress
 from graphrag.render import render_summary
@@ -144,6 +144,8 @@ def name_status(error: GraphragError) -> str:
     """The run's status in the table `runs` after this error."""
     if isinstance(error, GateHeld):
         return "held"
+    if isinstance(error, MirrorFailed):
+        return "published"
     return "incomplete" if isinstance(error, BudgetSpent) else "failed"
 
 

@@ -66,7 +66,10 @@ def publish(
     """
     root, settings = open_project(root, set_)
     from graphrag.history import publish_by_hand
+    from graphrag.store import mirror_published
 
     before = publish_by_hand(root / settings.output.dir, run_id)
+    if settings.output.mirror:
+        mirror_published(root / settings.output.dir, settings.output.mirror)
     was = "It was live already." if before == run_id else f"Before: {before or 'none'}."
     print(f"Run {run_id} is live. {was} The next run compares the documents with it.")

@@ -132,6 +132,22 @@ def test_a_copy_that_failed_is_made_up_for_by_the_next_run(
     assert memory.exists(f"/bucket/handbook/runs/{published.run_id}/manifest.json")
 
 
+def test_a_roll_back_reaches_the_mirror(memory: Any, tmp_path: Path) -> None:
+    from graphrag.cli import main
+
+    overrides = ["input.dir=memory://docs", f"output.mirror=file://{tmp_path / 'bucket'}"]
+    first = index(tmp_path, "run", *overrides).run_id
+    memory.pipe_file("/docs/a.md", b"Billing depends on Kafka.")
+    second = index(tmp_path, "run", *overrides).run_id
+    pointer = tmp_path / "bucket" / "current"
+    assert pointer.read_text(encoding="utf-8") == second
+    sets = [f"--set={override}" for override in ("output.dir=run/output", overrides[1])]
+    with pytest.raises(SystemExit) as ended:
+        main(["publish", first, "--root", str(tmp_path), *sets])
+    assert ended.value.code == 0
+    assert pointer.read_text(encoding="utf-8") == first
+
+
 def test_an_address_that_cannot_be_opened_is_one_line(memory: Any, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="No documents in memory://nothing"):
         index(tmp_path, "run", "input.dir=memory://nothing")

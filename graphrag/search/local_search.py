@@ -3,7 +3,7 @@
 seeds (names in the question, facts and passages that match it) -> neighbourhood -> personalised PageRank -> facts with
 their evidence, passages, reports of the communities involved -> context within a budget -> answer.
 A passage's rank fuses its PageRank with its likeness to the question, so that a passage two hops away can come up and
-one that says it outright stays up.
+one that says it outright stays up; and with being about what the best passages name (own_documents.py).
 
 Reads entities, relationships, evidence, text_units, documents, communities, community_reports, the inverted index and
 vectors. Does not: ask a model, or answer with paths (impact, path).
@@ -26,6 +26,7 @@ from graphrag.search.extract import Quote, choose_quotes, render_fact
 from graphrag.search.facts import MAX_FACTS, answers_outright, choose_facts, rank_facts, sort_facts
 from graphrag.search.neighborhood import Ranks, expand_neighborhood, rank_neighborhood
 from graphrag.search.overview import compose_overview, find_overview
+from graphrag.search.own_documents import N_FOLLOWED, rank_own_documents
 from graphrag.search.ranking import (
     RRF_CONSTANT,
     Hit,
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
 
 MAX_PASSAGES, MAX_ENTITIES, MAX_REPORTS = 20, 10, 3
 N_FACT_SEEDS, N_PASSAGE_SEEDS = 5, 20
-MAX_QUOTED_PASSAGES, MAX_QUOTES, MAX_LEADING_LINES = 8, 5, 20
+MAX_QUOTED_PASSAGES, MAX_QUOTES, MAX_LEADING_LINES = 10, 5, 20
 # A name in the question says more than a fact that is like it: HippoRAG 2 has facts only.
 NAME_WEIGHT, FACT_WEIGHT = 2.0, 1.0
 SHARES = {"Entities": 0.1, "Relationships": 0.3, "Sources": 0.5, "Reports": 0.1}
@@ -73,11 +74,12 @@ SHARES = {"Entities": 0.1, "Relationships": 0.3, "Sources": 0.5, "Reports": 0.1}
 class Found:
     """What the graph and the lists gave, best first; `likeness` is cosines of passages and facts by id, `leading` are
     the facts that lead to the named entities, when the question asks what needs them; `in_named` the text units of
-    the documents it names."""
+    the documents it names; `quotable` those that answer in their own words, not as the next hop of another."""
 
     named: list[NamedEntity]
     in_named: list[str]
     passages: list[Passage]
+    quotable: dict[str, float]
     scores: dict[str, float]
     facts: list[Fact]
     leading: list[Fact]
@@ -124,7 +126,7 @@ def search_local(
         facts = [f for f in facts if f.human_readable_id in packed.ids.get("Relationships", ())]
         stated = facts if answers_outright(asked, facts, named) else []
         names, inside = group_names(index, named), found.in_named
-        quotes = choose_quotes(asked, shown, found.scores, limit=limit, in_named=inside, names=names, stated=stated)
+        quotes = choose_quotes(asked, shown, found.quotable, limit=limit, in_named=inside, names=names, stated=stated)
         citations = [*(quote.to_citation() for quote in quotes), *(fact.to_citation() for fact in facts)]
         if lines := _render(quotes, facts, leads=bool(found.leading)):
             answer = compose_answer(answer, lines, citations, packed=packed)
@@ -171,9 +173,10 @@ def _find(index: Index, asked: Question, named: Sequence[NamedEntity], *, top: i
     names = [entity.entity_id for entity in named]
     entity_seeds = _weigh_seeds(named, seed_facts, fact_hits)
     around = expand_neighborhood(index, list(entity_seeds), named=names)
-    passage_seeds = {owner_id: hit.score for owner_id, hit in list(hits.items())[:N_PASSAGE_SEEDS]}
-    ranks = rank_neighborhood(around, entity_seeds, passage_seeds)
-    scores = _fuse_passages(hits, ranks, top=n_passages)
+    ranks = rank_neighborhood(around, entity_seeds, list(hits)[:N_PASSAGE_SEEDS])
+    own = rank_own_documents(index, {hit.owner_id: hit.score for hit in ranked}, like_passages)
+    direct = [list(hits), _sort_walked(ranks)[: 2 * n_passages]]
+    scores = _fuse_passages(direct, top=n_passages, next_hop=own)
     candidates = rank_facts(around, ranks, names, fact_hits, seed_facts)
     likeness = like_passages.of(scores) | like_facts.of(candidates)
     facts = sort_facts(asked, load_facts(index, candidates), names, likeness)[:MAX_FACTS]
@@ -182,7 +185,8 @@ def _find(index: Index, asked: Question, named: Sequence[NamedEntity], *, top: i
     entities = _list_entities(index, named, ranks)
     reports = _find_reports(index, [entity["id"] for entity in entities], ranks)
     passages = load_passages(index, list(scores))
-    return Found(list(named), in_named, passages, scores, facts, leading, likeness, entities, reports)
+    quotable = _fuse_passages(direct, top=MAX_QUOTED_PASSAGES)
+    return Found(list(named), in_named, passages, quotable, scores, facts, leading, likeness, entities, reports)
 
 
 def _weigh_seeds(named: Sequence[NamedEntity], facts: Sequence[Fact], fact_hits: Mapping[str, Hit]) -> dict[str, float]:
@@ -195,13 +199,22 @@ def _weigh_seeds(named: Sequence[NamedEntity], facts: Sequence[Fact], fact_hits:
     return seeds
 
 
-def _fuse_passages(hits: Mapping[str, Hit], ranks: Ranks, *, top: int) -> dict[str, float]:
-    """Reciprocal ranks of PageRank and likeness, best first."""
-    by_walk = sorted(ranks.text_units, key=lambda unit: (-ranks.text_units[unit], unit))[: 2 * top]
+def _sort_walked(ranks: Ranks) -> list[str]:
+    return sorted(ranks.text_units, key=lambda unit: (-ranks.text_units[unit], unit))
+
+
+def _fuse_passages(lists: Sequence[Sequence[str]], *, top: int, next_hop: Sequence[str] = ()) -> dict[str, float]:
+    """Score by text unit, best first: the sum of reciprocal ranks in all lists (likeness, PageRank).
+
+    `next_hop` are documents about what the best passages name: they share few words with the question, so that no other
+    list has to agree. Each counts as if it stood at its rank in all lists, behind the passages that led to it.
+    """
     scores: dict[str, float] = {}
-    for ranked in (list(hits), by_walk):
+    for ranked in lists:
         for rank, unit in enumerate(ranked, start=1):
             scores[unit] = scores.get(unit, 0.0) + 1 / (RRF_CONSTANT + rank)
+    for rank, unit in enumerate(next_hop, start=N_FOLLOWED):
+        scores[unit] = max(scores.get(unit, 0.0), len(lists) / (RRF_CONSTANT + rank))
     order = sorted(scores, key=lambda unit: (-round(scores[unit], 9), unit))[:top]
     return {unit: round(scores[unit], 9) for unit in order}
 
@@ -242,7 +255,8 @@ def _choose_relevant(asked: Question, found: Found) -> tuple[list[Passage], list
     else those of choose_facts. Both may be empty."""
     passages = [
         passage
-        for passage in found.passages[:MAX_QUOTED_PASSAGES]
+        for passage in found.passages
+        if passage.id in found.quotable
         if passage.id in found.in_named or is_relevant(asked, found.likeness.get(passage.id, 0.0), passage.text)
     ]
     if found.leading:

@@ -3,8 +3,9 @@
 The neighbourhood is bounded: two hops along stated relationships (no co-occurrence), from at most MAX_SEEDS entities.
 A hub is shown and ranked but not walked through, unless the question names it: everything is two hops from everything
 across a hub. The walk: Gutierrez et al., "From RAG to Memory" (HippoRAG 2, 2025): question-to-entity and
-question-to-fact seeds, passages as nodes with a small share of the reset, damping 0.5, and a seed's share divided by
-the number of text units it stands in.
+question-to-fact seeds, passages as nodes and seeds, damping 0.5, and a seed's share divided by the number of text units
+it stands in. Unlike there, a passage's share falls with its rank: the scores of a fusion by rank are nearly equal, and
+twenty equal seeds walk everywhere (docs/evaluation.md: .02 of recall).
 
 Reads relationships, entities. Does not: find seeds (seeds.py, ranking.py) or choose what is shown.
 """
@@ -24,7 +25,7 @@ MAX_SEEDS = 40
 MAX_EDGES_PER_HOP = 4_000
 MAX_UNITS_PER_ENTITY = 40
 DAMPING = 0.5
-PASSAGE_SHARE = 0.05
+PASSAGE_SHARE = 0.1  # of the reset, that of the best passage; the n-th has an n-th of it
 
 
 class Neighborhood(NamedTuple):
@@ -69,12 +70,10 @@ def expand_neighborhood(index: Index, seeds: Sequence[str], *, named: Sequence[s
     )
 
 
-def rank_neighborhood(
-    around: Neighborhood, entity_seeds: Mapping[str, float], passage_seeds: Mapping[str, float]
-) -> Ranks:
+def rank_neighborhood(around: Neighborhood, entity_seeds: Mapping[str, float], passage_seeds: Sequence[str]) -> Ranks:
     """Personalised PageRank of the neighbourhood's entities and text units, each rounded to 9 digits.
 
-    entity_seeds: weight of each seed entity; passage_seeds: score of each passage that matches the question itself.
+    entity_seeds: weight of each seed entity; passage_seeds: the passages that match the question itself, best first.
     """
     entities = sorted(around.units)
     units = sorted({unit for ids in around.units.values() for unit in ids} | set(passage_seeds))
@@ -92,9 +91,8 @@ def rank_neighborhood(
     for entity, weight in entity_seeds.items():
         if entity in number:
             reset[number[entity]] += weight / max(1, around.n_units.get(entity, 1))
-    best = max(passage_seeds.values(), default=0.0)
-    for unit, score in passage_seeds.items():
-        reset[number[unit]] += PASSAGE_SHARE * score / best if best else 0.0
+    for rank, unit in enumerate(passage_seeds, start=1):
+        reset[number[unit]] += PASSAGE_SHARE / rank
     if not any(reset):
         return Ranks({}, {})
     ranks = graphs.pagerank(len(number), edges, weights, reset=reset, damping=DAMPING)

@@ -109,7 +109,9 @@ def _write_database(frames: Mapping[str, pl.DataFrame], path: Path) -> None:
             _append_rows(connection, "search_owners", owners)
             _append_rows(connection, "search_postings", postings)
         connection.execute(views.ENTITY_NAMES_SQL)
-        for place, text in {**inverted_index.COMMENTS, **views.ENTITY_NAMES_COMMENTS}.items():
+        connection.execute(views.ENTITY_DOCUMENTS_SQL)
+        comments = inverted_index.COMMENTS | views.ENTITY_NAMES_COMMENTS | views.ENTITY_DOCUMENTS_COMMENTS
+        for place, text in comments.items():
             _comment(connection, "column" if "." in place else "table", place, text)
         _create_views(connection)
         connection.execute("commit")

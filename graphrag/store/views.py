@@ -49,6 +49,21 @@ ENTITY_NAMES_COMMENTS = {
     "entity_names.is_title": "The name is the title, not an alias.",
 }
 
+# A document whose title is the name of an entity is about it; a qualifier in brackets does not count.
+ENTITY_DOCUMENTS_SQL = rf"""
+create table entity_documents as
+select distinct n.entity_id, d.id as document_id
+from entity_names n join (
+    select id, unnest([title, regexp_replace(title, '\s*\([^()]*\)\s*$', '')]) as name from documents) d
+on n.name_key = {FOLD.format("d.name")}
+order by all
+"""
+ENTITY_DOCUMENTS_COMMENTS = {
+    "entity_documents": "Documents that are about an entity: their title is one of its names.",
+    "entity_documents.entity_id": "id of the entity.",
+    "entity_documents.document_id": "id of the document.",
+}
+
 VIEWS = (
     View(
         "top_entities",

@@ -1,6 +1,7 @@
 """Hierarchies of communities on synthetic graphs of growing size: CPU seconds, memory, quality, and nights after.
 
     python -m tests.bench.bench_communities [EDGES ...]
+    python -m tests.bench.bench_communities --nights EDGES NIGHTS
 
 The graphs have power-law degrees and planted groups of power-law sizes, ten neighbours a node on average, three edges
 in ten to anywhere: a configuration model with communities (after Lancichinetti, Fortunato & Radicchi 2008). Each row
@@ -24,7 +25,7 @@ import leidenalg
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrag.graphs import simplify_edges
+from graphrag.graphs import AUTO_MAX_EDGES, simplify_edges
 from graphrag.hierarchy import Hierarchy, cluster_hierarchy
 from tests.bench.bench_index import cpu_seconds
 
@@ -65,7 +66,8 @@ def main() -> None:
 def is_skipped(contender: str, n_edges: int) -> bool:
     if contender.startswith("graspologic"):
         return not importlib.util.find_spec("graspologic_native")
-    return "leidenalg" in contender and n_edges > MAX_LEIDENALG_EDGES
+    is_slow = "leidenalg" in contender and n_edges > MAX_LEIDENALG_EDGES
+    return is_slow or ("by igraph" in contender and n_edges > AUTO_MAX_EDGES)  # auto is igraph there
 
 
 def run_one(contender: str, n_edges: int) -> str:
@@ -129,6 +131,45 @@ def change_some(graph: Graph, first: Hierarchy) -> Hierarchy:
     )  # fmt: skip
 
 
+def run_nights(n_edges: int, n_nights: int) -> None:
+    """Nights one after the other, each with edges gone and as many new between neighbours' neighbours; now and then
+    beside a hierarchy made afresh."""
+    graph, rng = plant_graph(n_edges), np.random.default_rng(3)
+    hierarchy = cluster_hierarchy(graph.n, graph.pairs, graph.weights, max_size=MAX_SIZE, seed=42)
+    print("| night | CPU s | kept to the letter | modularity, level 0 | made afresh | CPU s |")
+    print("|---:|---:|---:|---:|---:|---:|")
+    for night in range(1, n_nights + 1):
+        gone = np.zeros(len(graph.pairs), dtype=bool)
+        gone[rng.choice(len(gone), N_CHANGED, replace=False)] = True
+        near = graph.pairs[rng.integers(0, len(gone), N_CHANGED)]
+        new = np.column_stack((near[:, 0], [rng.choice(find_neighbours(graph, node)) for node in near[:, 1]]))
+        pairs = np.concatenate([graph.pairs[~gone], new])
+        weights = np.concatenate([graph.weights[~gone], np.ones(len(new))])
+        changed = np.zeros(graph.n, dtype=bool)
+        changed[np.concatenate([graph.pairs[gone], new]).ravel()] = True
+        graph, last = Graph(graph.n, *simplify_edges(graph.n, pairs, weights)), hierarchy
+        knobs = {"n": graph.n, "edges": graph.pairs, "weights": graph.weights, "max_size": MAX_SIZE, "seed": 42}
+        started = cpu_seconds()
+        placed = [number if number != last.unconnected else -1 for number in last.levels[0]]
+        hierarchy = cluster_hierarchy(**knobs, previous=[placed, *last.levels[1:]], changed=changed.tolist())
+        seconds = cpu_seconds() - started
+        if night in (1, 2, 3, n_nights) or night % 10 == 0:
+            started = cpu_seconds()
+            afresh = cluster_hierarchy(**knobs)
+            seconds_afresh = cpu_seconds() - started
+            kept = len(list_sets(hierarchy) & list_sets(last)) / len(list_sets(last))
+            values = [to_igraph(graph).modularity(found.levels[0], "weight") for found in (hierarchy, afresh)]
+            print(
+                f"| {night} | {seconds:.2f} | {kept:.1%} | {values[0]:.4f} | {values[1]:.4f} "
+                f"| {seconds_afresh:.2f} |", flush=True,
+            )  # fmt: skip
+
+
+def find_neighbours(graph: Graph, node: int) -> NDArray[np.int64]:
+    touching = graph.pairs[(graph.pairs == node).any(axis=1)]
+    return touching[touching != node]
+
+
 def list_sets(hierarchy: Hierarchy) -> set[frozenset[int]]:
     members: dict[tuple[int, int], list[int]] = {}
     for depth, numbers in enumerate(hierarchy.levels):
@@ -166,6 +207,7 @@ def run_graspologic(graph: Graph) -> Outcome:
 
 CONTENDERS: dict[str, Callable[[Graph], Outcome]] = {
     "ours, hierarchy": run_ours,
+    "ours, hierarchy by igraph": lambda graph: run_ours(graph, "igraph"),
     "ours, two nights": run_night_after,
     "igraph, flat": run_flat_igraph,
     "leidenalg, flat": run_flat_leidenalg,
@@ -175,5 +217,7 @@ CONTENDERS: dict[str, Callable[[Graph], Outcome]] = {
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--one"]:
         print(json.dumps(run_one(sys.argv[2], int(sys.argv[3]))))
+    elif sys.argv[1:2] == ["--nights"]:
+        run_nights(int(sys.argv[2]), int(sys.argv[3]))
     else:
         main()

@@ -38,9 +38,9 @@ def read_tables(output_dir: Path) -> dict[str, pl.DataFrame]:
 
 
 @needs_models
-@pytest.mark.parametrize("task_runner", ["processes", "dask"])
+@pytest.mark.parametrize(("task_runner", "n_workers"), [("processes", 1), ("dask", 2)])
 def test_workers_give_the_tables_of_one_process(
-    project: Path, monkeypatch: pytest.MonkeyPatch, task_runner: str
+    project: Path, monkeypatch: pytest.MonkeyPatch, task_runner: str, n_workers: int
 ) -> None:
     from flows import index
 
@@ -53,7 +53,7 @@ def test_workers_give_the_tables_of_one_process(
     monkeypatch.setattr(parsing, "SENTENCES_PER_TASK", 6)
     monkeypatch.setattr(vectors, "PARALLEL_CHARACTERS", 0)
     monkeypatch.setattr(vectors, "CHUNK_ELSEWHERE", 20)
-    index.index_flow(str(project), set=[f"flow.task_runner={task_runner}", "extraction.processes=2"])
+    index.index_flow(str(project), set=[f"flow.task_runner={task_runner}", f"extraction.processes={n_workers}"])
     alone, spread = read_tables(project / "one" / "output"), read_tables(project / "data" / "output")
     assert [name for name in alone if not alone[name].equals(spread[name])] == []
     assert alone["relationships"].height > len(SERVICES)

@@ -95,6 +95,15 @@ def _graph(
     }
 
 
+def _name_entities(units: pl.DataFrame, entities: pl.DataFrame) -> pl.DataFrame:
+    """The text units with the ids of the entities that stand in them."""
+    named = [
+        sorted(entity for entity, inside in entities.select("id", "text_unit_ids").iter_rows() if unit in inside)
+        for unit in units["id"]
+    ]
+    return tables.TEXT_UNITS.conform(units.with_columns(entity_ids=pl.Series(named, dtype=pl.List(pl.String))))
+
+
 MakeIndex = Callable[..., store.Index]
 
 
@@ -112,7 +121,8 @@ def make_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MakeIndex]:
         without: Sequence[str] = (),
     ) -> store.Index:
         documents, units = _documents(texts)
-        frames = {"documents": documents, "text_units": units, **_graph(facts, units, documents, aliases or {})}
+        graph = _graph(facts, units, documents, aliases or {})
+        frames = {"documents": documents, "text_units": _name_entities(units, graph["entities"]), **graph}
         frames["communities"] = build_communities(
             frames["entities"], frames["relationships"], frames["evidence"], documents,
             max_community_size=10, resolution=1.0, seed=42, layer_weights={"cooccurrence": 0.2},
