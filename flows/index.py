@@ -37,8 +37,8 @@ from graphrag.settings import Settings, find_root, load_settings
 from graphrag.stages import Stage, run_stage
 from graphrag.tables import TABLES
 
-# Disks, shares and sockets; the output folder or the memo, which say so in words. Not a provider: the llm door has asked
-# again for as long as that helps, and what it gave up on is asked by the next run.
+# Disks, shares and sockets; the output folder or the memo, which say so in words. Not a provider: the llm door has
+# asked again for as long as that helps, and what it gave up on is asked by the next run.
 RETRIED = (OSError, StoreError)
 
 
