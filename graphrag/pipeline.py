@@ -38,7 +38,7 @@ from graphrag.replies.objects import DIFFERENT, SAME, UNSURE
 from graphrag.run import Frames, Run, RunSummary, finish_run, finish_unchanged, open_run, read_last
 from graphrag.run_model import OpenLlm, RunModel
 from graphrag.settings import Settings
-from graphrag.stages import CallStage, Stage, Unrepeatable, Walk, run_stage
+from graphrag.stages import UNANSWERED, CallStage, Stage, Unrepeatable, Walk, run_stage
 from graphrag.tokens import count_tokens
 
 
@@ -335,7 +335,7 @@ PIPELINE: tuple[Stage, ...] = (
         "extraction", extract, ("text_units", "documents"),
         ("entity_mentions", "relationship_mentions", "failures"), per="text_units",
         settings=("extraction",), roles=("extract",), looks_at=look_at_names,
-        prompts=("extract_graph", "continue_extraction", "repair_reply"),
+        prompts=("extract_graph", "continue_extraction", "repair_reply"), asks_again=UNANSWERED,
     ),
     Stage(
         "disambiguation", disambiguate, ("entity_mentions", "relationship_mentions", "documents"),
@@ -347,7 +347,7 @@ PIPELINE: tuple[Stage, ...] = (
         ("alias_candidates", "clusters", "entity_mentions", "relationship_mentions", "documents"),
         ("clusters", "entity_mentions", "aliases", "alias_candidates", "failures"),
         settings=("disambiguation",), roles=("judge",), prompts=("judge_same_entity", "repair_reply"),
-        looks_at=look_at_rules,
+        looks_at=look_at_rules, asks_again=UNANSWERED,
     ),
     Stage(
         "graph", build_graph, ("clusters", "entity_mentions", "relationship_mentions", "text_units", "documents"),
@@ -373,6 +373,7 @@ PIPELINE: tuple[Stage, ...] = (
         ("communities", "entities", "relationships", "evidence", "text_units", "documents", "covariates"),
         ("community_reports", "failures"), per="communities",
         settings=("reports",), roles=("report",), prompts=("community_report", "repair_reply"),
+        asks_again=UNANSWERED,
     ),
     Stage(
         "embeddings", embed, ("entities", "relationships", "text_units", "community_reports"),

@@ -29,8 +29,9 @@ from graphrag.llm.chat import Role, models_of_roles
 from graphrag.run import Frames, Run
 from graphrag.store import RunTables
 
-ASKED_AGAIN = ("timeout", "unavailable", "too_long", "refusal", "empty_reply", "unreadable_reply", "missing_verdict")
-"""Failures of a stage that asks a model after which the next run asks again, and they alone."""
+PASSING = ("timeout", "unavailable")
+"""Failures of a service that another night may not have."""
+UNANSWERED = (*PASSING, "too_long", "refusal", "empty_reply", "unreadable_reply", "missing_verdict")
 WITHOUT_EFFECT = frozenset({"input.dir", "extraction.processes", "disambiguation.aliases"})
 """Settings of a stage's sections that do not change what comes out of it."""
 ROWS_A_HASH = 20_000
@@ -44,7 +45,8 @@ class Stage:
     needs all rows at once.
 
     What else decides its outcome: `settings` (sections, or section.key), `roles` whose models it asks, `prompts`, and
-    `looks_at`: by name, a hash of each thing outside, empty where only running the stage can tell.
+    `looks_at`: by name, a hash of each thing outside, empty where only running the stage can tell. `asks_again`: after
+    failures of these reasons the next run asks again, and for them alone; others stand until something changes.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Stage:
     roles: tuple[Role, ...] = ()
     prompts: tuple[str, ...] = ()
     looks_at: Callable[[Run], Mapping[str, str]] = lambda _: {}
+    asks_again: tuple[str, ...] = PASSING
 
 
 @dataclass(frozen=True)
@@ -193,7 +196,7 @@ class Walk:
         self._run.failures[stage.name] = kept
 
     def _must_ask_again(self, stage: Stage) -> bool:
-        return bool(stage.roles) and self._run.failures[stage.name]["reason"].is_in(ASKED_AGAIN).any()
+        return bool(stage.roles) and self._run.failures[stage.name]["reason"].is_in(stage.asks_again).any()
 
     def _say_why(self, stage: Stage, knobs: Mapping[str, str]) -> None:
         """One line where it is not the documents that make a stage run again."""

@@ -268,7 +268,8 @@ def test_a_prompt_runs_its_stage(nights: Nights, name: str, calls: dict[str, int
 def test_another_embedding_model_makes_the_vectors_only(nights: Nights) -> None:
     summary = nights.night("embeddings.model=embedded")
     assert nights.calls == {} and summary.counts["embeddings"] == 9 + 9 + 3 + 3
-    assert set(summary.seconds_by_stage) <= {"documents", "embeddings", "publish"}
+    # With a model here, names are compared by meaning too; they stay as they were, and nothing behind them runs.
+    assert set(summary.seconds_by_stage) & {"graph", "summaries", "communities", "reports"} == set()
     again = nights.night("embeddings.model=embedded")
     assert again.status == "unchanged"
 

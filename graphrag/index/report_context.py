@@ -76,6 +76,7 @@ def pack_report_context(
     Never empty where there is a row: when not one group fits, the first is cut with a mark. Where two children have as
     many tokens, the one whose report comes first by its text stands in first (a number would carry a history).
     """
+    groups = [tuple(dict.fromkeys(group)) for group in groups]  # both ends of a relationship may be one entity
     rows = {row.place: row for group in groups for row in group}
     digits = {table: "9" * len(str(sum(row.table == table for row in rows.values()))) for table in HEADERS}
 
@@ -176,13 +177,14 @@ def _show_cut(
     numbered = _number_rows(group)
     of_source = {row.id: str(number) for (table, number), row in numbered.items() if table == SOURCES}
     whole = [_line(row, str(n), *(of_source[ref] for ref in row.refs)) for (_, n), row in numbered.items()]
-    text = cut_text("".join(whole).rstrip("\n"), budget=max(budget - overhead, 1), count=count)
+    full = "".join(whole).rstrip("\n")
+    text = cut_text(full, budget=max(budget - overhead, 1), count=count)
     cut = text.split("\n")
     kept = list(numbered.items())[: len(cut)]
     lines: dict[str, list[str]] = {}
     for ((table, _), _row), line in zip(kept, cut, strict=True):
         lines.setdefault(table, []).append(f"{line}\n")
-    for (table, _), _row in kept[:-1]:  # those whose line is whole
+    for (table, _), _row in kept if text == full else kept[:-1]:  # those whose line is whole
         if table in left_out:
             left_out[table] -= 1
     left_out = {table: n for table, n in left_out.items() if n}

@@ -128,7 +128,10 @@ def _read_bracket(surface: str, text: str, end: int, is_known: IsKnown) -> Itera
     for number, part in enumerate([inside, *regex.split(r"\s?[;/]\s?|, (?=or |also |then |now |born )", inside)]):
         part = part.strip(" ,")
         if marker := _MARKER.match(part):
-            yield from ((o, marker["marker"], True) for o in _read_names(part[marker.end() :], is_known))
+            # "Redis (or Memcached)" names two things, "Web Shop (or WS)" one.
+            is_weak = marker["marker"].casefold() in ("or", "also")
+            for other in _read_names(part[marker.end() :], is_known):
+                yield other, marker["marker"], not is_weak or _are_near(surface, other)
         elif became := _BECAME.match(part):
             yield from ((o, became["marker"], False) for o in _read_names(part[became.end() :], is_known)[:1])
         elif (label := _LABEL.match(part)) and _is_language(label["language"]):
@@ -143,14 +146,17 @@ def _read_bare(surface: str, part: str, is_known: IsKnown) -> Iterator[tuple[str
     bare = regex.sub(r"^the ", "", part[: for_short.start()] if for_short else part)
     for other in dict.fromkeys((bare.strip(_AFTER_NAME + "“‘"), bare.split(",")[0].strip(_AFTER_NAME + "“‘"))):
         if other and len(other) <= 60 and is_known(other) and name_key(other) != name_key(surface):
-            is_sure = (
-                bool(for_short)
-                or abbreviates(surface, name_key(other))
-                or abbreviates(other, name_key(surface))
-                or bool(_LATIN.search(surface)) != bool(_LATIN.search(other))
-            )
-            yield other, "brackets", is_sure
+            yield other, "brackets", bool(for_short) or _are_near(surface, other)
             return
+
+
+def _are_near(surface: str, other: str) -> bool:
+    """One abbreviates the other, or is written in other letters."""
+    return (
+        abbreviates(surface, name_key(other))
+        or abbreviates(other, name_key(surface))
+        or bool(_LATIN.search(surface)) != bool(_LATIN.search(other))
+    )
 
 
 def _is_language(word: str) -> bool:

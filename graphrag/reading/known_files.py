@@ -10,7 +10,6 @@ Does not: list or open documents (folders.py, index/documents.py).
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -110,8 +109,9 @@ def read_known_files(path: Path, *, knobs_sha256: str) -> dict[str, KnownFile]:
 
 
 def write_known_files(path: Path, files: Iterable[KnownFile], *, knobs_sha256: str) -> None:
-    """Replace the list. Raises OSError."""
+    """Replace the list; what two projects that share a cache folder write at once is anyone's. Raises OSError."""
     lines = [orjson.dumps(list(file)) for file in sorted(files) if file.stamp]
-    aside = path.with_name(f"{path.name}.new-{os.getpid()}")
+    aside = path.with_name(f"{path.name}.new")  # one name, so that kills leave one file at most
     aside.write_bytes(b"\n".join([knobs_sha256.encode(), *lines]) + b"\n")
-    aside.replace(path)
+    with suppress(FileNotFoundError):
+        aside.replace(path)

@@ -34,6 +34,7 @@ def main() -> None:
     parser.add_argument("--latency", type=int, default=200, help="milliseconds a call, +-50 %%")
     parser.add_argument("--documents", type=Path)
     parser.add_argument("--delta", type=Path)
+    parser.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE")
     args = parser.parse_args()
     server = serve(args.latency) if args.mode == "llm" else nullcontext("")
     with tempfile.TemporaryDirectory() as folder, server as url:
@@ -44,17 +45,17 @@ def main() -> None:
         shutil.copytree(documents, root / "data" / "input")
         (root / "settings.toml").touch()
         print("| night | wall s | CPU s | status | calls | tokens | by kind |\n|---|---:|---:|---|---:|---:|---|")
-        spend_night("first", root, url)
+        spend_night("first", root, url, args.set)
         time.sleep(3)  # files that have just changed are read again
-        spend_night("nothing new", root, url)
+        spend_night("nothing new", root, url, args.set)
         for path in sorted(delta.iterdir()):
             shutil.copy(path, root / "data" / "input" / path.name)
-        spend_night("5 % new", root, url)
+        spend_night("5 % new", root, url, args.set)
         edited = sorted((root / "data" / "input").iterdir())[3]
         edit_sentence(edited)
-        spend_night("one sentence edited", root, url)
+        spend_night("one sentence edited", root, url, args.set)
         edited.unlink()
-        spend_night("one document gone", root, url)
+        spend_night("one document gone", root, url, args.set)
 
 
 def edit_sentence(path: Path) -> None:
@@ -64,9 +65,9 @@ def edit_sentence(path: Path) -> None:
     path.write_text(f"{text[:place]} indeed{text[place:]}", encoding="utf-8")
 
 
-def spend_night(name: str, root: Path, url: str) -> None:
+def spend_night(name: str, root: Path, url: str, overrides: list[str]) -> None:
     command = [sys.executable, "-m", "graphrag.cli", "index", "--json", "--root", str(root)]
-    for setting in llm_settings(url) if url else ():
+    for setting in [*(llm_settings(url) if url else ()), *overrides]:
         command += ["--set", setting]
     if url:
         ask(url, "/mark", {})
@@ -77,7 +78,11 @@ def spend_night(name: str, root: Path, url: str) -> None:
     if done.returncode:
         raise SystemExit(done.stderr)
     stats = ask(url, "/stats") if url else {"chat": {}, "kinds": {}}
-    kinds = {kind: row["calls"] for kind, row in sorted(stats["kinds"].items()) if row.get("calls")}
+    kinds = {
+        kind: f"{row['calls']} ({row.get('prompt_tokens', 0) + row.get('completion_tokens', 0):,} tokens)"
+        for kind, row in sorted(stats["kinds"].items())
+        if row.get("calls")
+    }
     stats = stats["chat"]
     status = orjson.loads(done.stdout)["status"]
     calls, tokens = stats.get("calls", 0), stats.get("prompt_tokens", 0) + stats.get("completion_tokens", 0)

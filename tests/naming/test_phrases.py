@@ -40,6 +40,8 @@ def read(text: str, surface: str, known: str, *, title: str = "", nth: int = 0) 
         ("The Cranford Protocol or Cranford Agreement was oral.", "Cranford Protocol", "Cranford Agreement",
          [("Cranford Agreement", False)]),
         ("the lands of India known as Kshetra", "India", "Kshetra", []),
+        ("Redis (or Memcached) is used, as is Kafka (also Pulsar).", "Redis", "Memcached", [("Memcached", False)]),
+        ("Kafka (also Pulsar) is used.", "Kafka", "Pulsar", [("Pulsar", False)]),
         ("Ledger, known as Moneybox, is old.", "Ledger", "Moneybox", [("Moneybox", True)]),
     ],
 )  # fmt: skip
