@@ -27,7 +27,7 @@ from graphrag.naming.vetoes import find_title_veto, find_veto, ordered_person_wo
 
 ABBREVIATIONS = ("acronym", "numeronym", "initials", "surname", "given_name", "leading_word", "shorter_name")
 PARTS_OF_NAMES = ("honorific", "surname", "given_name", "shorter_name")
-MAX_PROPOSALS = 20  # kept for one entity, the most probable first
+MAX_PROPOSALS = 25  # kept for one entity, the most probable first
 # Sources that say nothing of two names that a veto keeps apart: Python 2 and Python 3 mean alike.
 UNSAID_VETOES = ("vector", "neighbours", "word_family", "letters_in_order")
 
