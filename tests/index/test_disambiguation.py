@@ -755,5 +755,7 @@ def test_two_letters_or_a_plain_phrase_need_one_document(short: str, full: str) 
 
 def test_names_of_countries() -> None:
     places = ("U.S.", "USA", "the United States", "American", "UK", "Great Britain")
-    assert titles(names(*places, type="location")) == ["American", "Great Britain", "USA"]
+    entity_of = dict(names(*places, type="location").entity_mentions.select("surface", "entity_id").iter_rows())
+    assert entity_of["U.S."] == entity_of["USA"] == entity_of["the United States"] != entity_of["American"]
+    assert entity_of["UK"] == entity_of["Great Britain"]
     assert titles(names("RSA", "South Africa")) == ["RSA", "South Africa"]
