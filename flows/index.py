@@ -3,8 +3,8 @@
 Walks the same PIPELINE: each stage is a task. Parses and vectors are handed out in batches, each a task too
 (flows/batches.py); a stage that asks a model is one task with one event loop, so that limiter, budget and memo stay
 shared. The frames stay in this process: no result travels through Prefect or is stored by it, the memo does that.
-A stage is tried again only where the machine or the provider failed it (RETRIED); a setting, a budget, a gate or a key
-that is refused will not be better in half a minute. Every run ends with its report as artifacts (flows/report.py), and
+A stage is tried again only where the machine failed it (RETRIED); a setting, a budget, a gate or a key that is refused
+will not be better in half a minute. Every run ends with its report as artifacts (flows/report.py), and
 a run that is held or stopped ends as a failed flow run with the reason.
 
 Does not: schedule (flows/nightly.py), tell anyone (flows/alerts.py), or know what a stage does.
@@ -28,7 +28,7 @@ from prefect.runtime import flow_run
 from flows.batches import BatchTasks, choose_task_runner
 from flows.report import publish_report
 from graphrag.changes import count_changes
-from graphrag.errors import BudgetSpent, GateHeld, GraphragError, MirrorFailed, StoreError, Unavailable
+from graphrag.errors import BudgetSpent, GateHeld, GraphragError, MirrorFailed, StoreError
 from graphrag.pipeline import walk_pipeline
 from graphrag.progress import PlainProgress
 from graphrag.render import render_summary
@@ -37,8 +37,9 @@ from graphrag.settings import Settings, find_root, load_settings
 from graphrag.stages import Stage, run_stage
 from graphrag.tables import TABLES
 
-# Disks, shares and sockets; the output folder or the memo, which say so in words; a provider that is down.
-RETRIED = (OSError, StoreError, Unavailable)
+# Disks, shares and sockets; the output folder or the memo, which say so in words. Not a provider: the llm door has
+# asked again for as long as that helps, and what it gave up on is asked by the next run.
+RETRIED = (OSError, StoreError)
 
 
 class FlowProgress(PlainProgress):

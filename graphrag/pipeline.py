@@ -35,7 +35,7 @@ from graphrag.input_files import hash_input, keep_files, recall_files
 from graphrag.naming import entity_types
 from graphrag.progress import Progress, QuietProgress
 from graphrag.replies.objects import DIFFERENT, SAME, UNSURE
-from graphrag.run import Frames, Run, RunSummary, finish_run, finish_unchanged, open_run, read_last
+from graphrag.run import Frames, Run, RunSummary, begin_run, finish_run, finish_unchanged, open_run, read_last
 from graphrag.run_model import OpenLlm, RunModel
 from graphrag.settings import Settings
 from graphrag.stages import UNANSWERED, CallStage, Stage, Unrepeatable, Walk, run_stage
@@ -406,6 +406,7 @@ def run_pipeline(
 def walk_pipeline(run: Run, *, full: bool = False, call_stage: CallStage = run_stage) -> RunSummary:
     """All stages in order and the end of the run. `call_stage` runs a stage in its own way, as a Prefect task say."""
     run.is_full = full
+    begin_run(run)
     # A recording must hold every question, or it could not be replayed.
     walk = Walk(run, None if full or run.settings.llm.record else run.published, call_stage)
     try:

@@ -143,6 +143,7 @@ def open_run(
         raise StoreError(f"Cannot write {error.filename}: {error.strerror}. Set output.dir and cache.dir.") from None
     with store.lock_output(output_dir) as takeover, Memo(cache_dir / "memo.sqlite") as memo:
         store.clean_runs(output_dir)
+        close_dead_runs(output_dir)
         model = open_run_model(settings, root, run_id=run_id, memo=memo, open_model=open_model, max_tokens=max_tokens)
         published = store.open_published_tables(output_dir)
         run = Run(
@@ -182,6 +183,17 @@ def _kept_in_the_log(run: Run) -> Iterator[None]:
         raise
     finally:
         run.progress.close()
+
+
+def begin_run(run: Run) -> None:
+    """A line in the log, so that a run that is killed is seen."""
+    _log_run(run, "running")
+
+
+def close_dead_runs(output_dir: Path) -> None:
+    """Runs that the log calls running are dead, where we hold the lock: they are incomplete."""
+    for row in store.read_runs(output_dir).filter(pl.col("status") == "running").iter_rows(named=True):
+        store.append_run(output_dir, {**row, "status": "incomplete"})
 
 
 def _log_run(run: Run, status: str, counts: Mapping[str, int] | None = None) -> None:
@@ -300,6 +312,8 @@ def build_run_row(run: Run, status: str, counts: Mapping[str, int] | None = None
     for name in ("documents", "text_units", "entities", "relationships", "communities"):
         made = run.frames.get(name, tables.TABLES[name].empty()).height
         row[f"n_{name}"] = made if counts is None else counts[name]
+    if status == "running":
+        row["finished_at"] = None
     return tables.RUNS.from_rows([row])
 
 

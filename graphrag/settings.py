@@ -244,7 +244,7 @@ class Flow(Section):
     dask_address: str = Field(
         "", description="scheduler of your Dask cluster, tcp://host:8786; empty: a cluster on this machine"
     )
-    retries: int = Field(2, ge=0, le=20, description="further tries of a stage that the disk or the provider failed")
+    retries: int = Field(2, ge=0, le=20, description="further tries of a stage that a disk, a share or the memo failed")
     retry_seconds: float = Field(30.0, ge=0, description="pause before such a try")
 
 

@@ -118,3 +118,20 @@ def test_held_nights_do_not_push_out_what_one_can_go_back_to(nights: Nights) -> 
     assert list_runs(output(nights)) == [*published[1:], held[-1]]
     manifest = read_manifest(output(nights))
     assert manifest is not None and manifest["run_id"] == published[-1]
+
+
+def test_a_killed_night_is_seen_and_closed_by_the_next(nights: Nights, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Killed(BaseException):
+        """Stands for kill -9: nothing of ours may catch it."""
+
+    def die(*_: object, **__: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr("graphrag.store.write_run", die)
+        with pytest.raises(Killed):
+            nights.night()
+    assert list_history(output(nights)).select("status", "finished_at").rows() == [("running", None)]
+    nights.night()
+    assert nights.calls == {}  # all that was asked is in the memo
+    assert list_history(output(nights)).select("status", "place").rows() == [("published", "live"), ("incomplete", "")]

@@ -14,6 +14,8 @@ from graphrag.errors import ModelError
 from graphrag.pipeline import PIPELINE
 from graphrag.run import Run
 
+from ..llm.fake_server import Reply, serve
+
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default"), pytest.mark.usefixtures("prefect_server")]
 
 
@@ -113,3 +115,24 @@ def test_a_held_run_is_a_failed_flow_run_with_the_reason(project: Path, capsys: 
     assert reason in artifacts["graphrag-index"].data
     assert "empty_document" in artifacts["graphrag-index-failures"].data
     assert "| entities | added | 2 |" in artifacts["graphrag-index"].data
+
+
+def test_a_model_is_asked_in_the_flow_until_the_budget_is_spent(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from flows import index
+
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789abcdef")
+    with serve(lambda question, attempt: Reply("NONE")) as server:
+        model = ["llm.model=openai/fake", f"llm.api_base={server.url}", "embeddings.model=none"]
+        options = [str(project), *(f"--set={override}" for override in model)]
+        assert index.main([*options, "--max-tokens", "10"]) == 5
+        reason = capsys.readouterr().err.splitlines()[-1]
+        flow_run, _, artifacts = read_runs("index handbook")
+        assert "is incomplete and publishes nothing" in reason
+        assert flow_run.state_name == "Failed" and "BudgetSpent" in flow_run.state.message
+        assert ": incomplete" in artifacts["graphrag-index"].data.splitlines()[0]
+        assert index.main(options) == 0
+    artifacts = read_runs("index handbook")[2]
+    assert '"stage": "extraction"' in artifacts["graphrag-index-calls"].data
+    assert "sk-test" not in "".join(artifact.data for artifact in artifacts.values())
