@@ -328,7 +328,7 @@ def test_embeddings_come_from_the_service(project: Project) -> None:
     def open_model(settings: Settings, *, memo: Memo, ledger: CallLedger, max_tokens: int | None = None) -> ScriptedLlm:
         return ScriptedLlm(answer_depends, embed=embed, memo=memo, ledger=ledger)
 
-    settings = project.settings("embeddings.model=some/embedder")
+    settings = project.settings("embeddings.model=some/embedder", "disambiguation.judge=false")
     summary = run_pipeline(settings, project.root, open_model=open_model)
     vectors = project.tables()["embeddings"]
     assert set(vectors["dim"]) == {2} and set(vectors["model"]) == {"some/embedder"}
