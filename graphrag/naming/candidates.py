@@ -52,6 +52,7 @@ def find_look_alikes(
         *look_alikes.by_word_order(nodes),
         *look_alikes.by_nationality(nodes),
         *look_alikes.by_shortened_compound(nodes),
+        *look_alikes.by_short_form(nodes),
         *look_alikes.by_small_acronym(nodes),
         *look_alikes.by_token_subset(nodes),
         *misspellings.candidates,
@@ -64,7 +65,7 @@ def find_look_alikes(
         cuts.append(Cut("edit", f"{n_blocks} groups of letters are shared by too many words to compare."))
     if embed_names is not None and 1 < len(nodes) <= max_vectors:
         families = [type_family(choose_type(key.types)) for key in keys]
-        found += by_vectors(embed_names([node.name.surface for node in nodes]), documents, families)
+        found += by_vectors(embed_names([node.name.key for node in nodes]), documents, families)
     elif embed_names is not None and len(nodes) > max_vectors > 0:
         cuts.append(Cut("vector", f"{len(nodes)} names: more than disambiguation.name_vectors, {max_vectors}."))
     return LookAlikes(found, cuts)
@@ -74,7 +75,7 @@ def find_look_alikes(
 _METHODS = (
     "spacing", "accents", "plural", "suffix", "comma_order", "leading_word", "honorific", "initials", "country",
     "acronym", "numeronym", "shorter_name", "surname", "given_name", "link", "qualifier", "appositive",
-    "roman_numeral", "word_order", "compound", "nationality", "edit", "token_subset", "letters_in_order",
+    "roman_numeral", "word_order", "compound", "short_form", "nationality", "edit", "token_subset", "letters_in_order",
     "word_family", "vector", "neighbours",
 )  # fmt: skip
 _METHOD_ORDER = {method: n for n, method in enumerate(_METHODS)}

@@ -26,8 +26,9 @@ from graphrag.naming.rules import Rule
 from graphrag.naming.vetoes import find_title_veto, find_veto, ordered_person_words
 
 ABBREVIATIONS = ("acronym", "numeronym", "initials", "surname", "given_name", "leading_word", "shorter_name")
+MANY_DOCUMENTS = 4
 PARTS_OF_NAMES = ("honorific", "surname", "given_name", "shorter_name")
-MAX_PROPOSALS = 20  # kept for one entity, the most probable first
+MAX_PROPOSALS = 25  # kept for one entity, the most probable first
 # Sources that say nothing of two names that a veto keeps apart: Python 2 and Python 3 mean alike.
 UNSAID_VETOES = ("vector", "neighbours", "word_family", "letters_in_order")
 
@@ -213,7 +214,9 @@ class NameDecisions:
         Tom Jones in one book says nothing of Mr. Jones in another.
         """
         is_in_full = len(split_honorifics(self.nodes[candidate.short].name.words)[0]) > 1
-        is_weak = candidate.score <= WEAK or candidate.method in PARTS_OF_NAMES
+        # An acronym that many documents use without the full form means what everybody knows it for: CSS.
+        is_known = candidate.method == "acronym" and len(self.keys[candidate.short].documents) >= MANY_DOCUMENTS
+        is_weak = candidate.score <= WEAK or candidate.method in PARTS_OF_NAMES or is_known
         if not is_weak or (is_in_full and candidate.method == "honorific"):
             return True
         short, long = self.keys[candidate.short], self.keys[candidate.long]

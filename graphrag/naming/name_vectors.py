@@ -18,7 +18,7 @@ from graphrag.naming.nodes import Candidate
 
 Matrix = NDArray[np.float32]
 
-MAX_NEAREST, FLOOR = 4, 0.6
+MAX_NEAREST, FLOOR = 10, 0.45
 MAX_NEAREST_IN_DOCUMENT, FLOOR_IN_DOCUMENT = 3, 0.4
 ROWS_AT_ONCE = 1024
 

@@ -56,7 +56,7 @@ _ENDINGS = frozenset((
     "", "able", "ation", "e", "ed", "er", "ern", "ers", "es", "ies", "ing", "ings", "ion", "ions", "or", "ors", "s",
     "y",
 ))  # fmt: skip
-_SHORT_FORMS = {
+SHORT_FORMS = {
     "administrator": ("admin",), "administration": ("admin",), "application": ("app",), "applications": ("apps",),
     "authentication": ("auth",), "authorization": ("auth",), "configuration": ("config",), "database": ("db",),
     "development": ("dev",), "documentation": ("docs",), "environment": ("env",), "information": ("info",),
@@ -114,7 +114,7 @@ def is_spelling_variant(a: str, b: str) -> bool:
 
 def is_related_word(a: str, b: str) -> bool:
     """Two forms of one word, or one of them cut short: testing and tests, south and southern, app and application."""
-    if a in _SHORT_FORMS.get(b, ()) or b in _SHORT_FORMS.get(a, ()):
+    if a in SHORT_FORMS.get(b, ()) or b in SHORT_FORMS.get(a, ()):
         return True
     n_shared = Prefix.similarity(a, b)
     return n_shared >= SHORT_WORD and a[n_shared:] in _ENDINGS and b[n_shared:] in _ENDINGS

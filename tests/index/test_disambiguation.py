@@ -6,6 +6,7 @@ import json
 from itertools import combinations, pairwise
 from random import Random
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from graphrag import tables
 from graphrag.errors import SettingsError
 from graphrag.index.disambiguation import Disambiguation, disambiguate_entities, parse_alias_rules
 from graphrag.names import is_acronym, name_key, parse_name
+from graphrag.naming.decisions import MAX_PROPOSALS
 from graphrag.naming.vetoes import find_veto
 from tests.mention_rows import Row, document, mention, relation
 
@@ -703,3 +705,57 @@ def test_rules_merge_nothing_that_a_veto_keeps_apart(surfaces: list[str]) -> Non
         full = [parse_name(surface) for surface in sorted(group) if not is_acronym(surface) and surface != "K8s"]
         for a, b in combinations(full, 2):
             assert not find_veto(a, b), (a.surface, b.surface)
+
+
+@settings(max_examples=20, deadline=None)
+@given(SURFACES)
+def test_vectors_propose_and_merge_nothing(surfaces: list[str]) -> None:
+    """Even names whose vectors are all the same, and whatever a veto says of them."""
+    docs = [document("d", " ".join(surfaces))]
+    frames = (
+        tables.ENTITY_MENTIONS.from_rows([mention(docs[0], surface) for surface in surfaces]),
+        tables.RELATIONSHIP_MENTIONS.empty(),
+        tables.DOCUMENTS.from_rows(docs),
+    )
+    without = disambiguate_entities(*frames)
+    found = disambiguate_entities(
+        *frames, embed_names=lambda names: np.ones((len(names), 1), dtype=np.float32), max_name_vectors=100
+    )
+    assert found.clusters.equals(without.clusters)
+    assert found.aliases.equals(without.aliases)
+    pair = ["entity_id_a", "entity_id_b"]
+    kept_apart = without.alias_candidates.filter(verdict="never").select(pair)
+    proposed = found.alias_candidates.filter(verdict="propose").select(pair)
+    assert kept_apart.join(proposed, on=pair).is_empty()
+
+
+def test_proposals_of_one_entity_are_bounded_and_the_rest_is_told() -> None:
+    hub = [f"Ledger {word}" for word in WORDS[:14]]
+    result = names("Ledger", *hub, *(f"{name} Desk" for name in hub), *(f"Big {name}" for name in hub))
+    of_hub = result.entity_mentions.filter(surface="Ledger")["entity_id"][0]
+    ends = result.alias_candidates.filter(verdict="propose").select("entity_id_a", "entity_id_b")
+    assert sum(of_hub in row for row in ends.rows()) == MAX_PROPOSALS
+    assert result.failures.select("item_id", "reason").rows() == [("proposals", "candidates_cut")]
+
+
+def test_an_acronym_that_all_use_is_not_that_of_one_page() -> None:
+    docs = [document(f"d{n}", "We style with CSS.") for n in range(4)] + [document("mac", "Open Cirrus Self Service.")]
+    mentions = [mention(doc, "CSS") for doc in docs[:4]] + [mention(docs[4], "Cirrus Self Service")]
+    assert titles(run(docs, mentions)) == ["Cirrus Self Service", "CSS"]
+    both = document("both", "CSS? Cirrus Self Service!")
+    mentions += [mention(both, "CSS"), mention(both, "Cirrus Self Service")]
+    assert titles(run([*docs, both], mentions)) == ["Cirrus Self Service"]
+
+
+@pytest.mark.parametrize(("short", "full"), [("LL", "Linux-libre"), ("CDP", "cookie details page")])
+def test_two_letters_or_a_plain_phrase_need_one_document(short: str, full: str) -> None:
+    assert names(short, full).clusters.height == 2
+    assert together(short, full).clusters.height == 1
+
+
+def test_names_of_countries() -> None:
+    places = ("U.S.", "USA", "the United States", "American", "UK", "Great Britain")
+    entity_of = dict(names(*places, type="location").entity_mentions.select("surface", "entity_id").iter_rows())
+    assert entity_of["U.S."] == entity_of["USA"] == entity_of["the United States"] != entity_of["American"]
+    assert entity_of["UK"] == entity_of["Great Britain"]
+    assert titles(names("RSA", "South Africa")) == ["RSA", "South Africa"]

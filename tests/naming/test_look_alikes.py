@@ -45,6 +45,15 @@ def test_word_order_and_shortened_compounds() -> None:
     assert pairs(nodes, look_alikes.by_shortened_compound(nodes)) == {("gdrive", "Google Drive")}
 
 
+def test_short_forms_of_words() -> None:
+    nodes = nodes_of("Web App", "web application", "lib", "Library", "Oracle DB", "Oracle Database", "Web Library")
+    assert pairs(nodes, look_alikes.by_short_form(nodes)) == {
+        ("Web App", "web application"),
+        ("lib", "Library"),
+        ("Oracle DB", "Oracle Database"),
+    }
+
+
 def test_acronyms_in_small_letters() -> None:
     nodes = nodes_of("Open Source Software", "oss", "OSS", "of")
     assert pairs(nodes, look_alikes.by_small_acronym(nodes)) == {("oss", "Open Source Software")}
@@ -84,7 +93,7 @@ def test_vectors_give_the_nearest_of_a_fitting_family() -> None:
     found = {(c.short, c.long) for c in by_vectors(vectors, [], ["", "", "", ""])}
     assert found == {(0, 1), (0, 2), (1, 2), (1, 3)}
     assert (0, 2) not in {(c.short, c.long) for c in by_vectors(vectors, [], ["person", "", "place", ""])}
-    far = np.array([[1, 0], [0.5, 0.8660254]], dtype=np.float32)
+    far = np.array([[1, 0], [0.42, 0.9075]], dtype=np.float32)
     assert [*by_vectors(far, [], ["", ""])] == []
     assert [(c.short, c.long) for c in by_vectors(far, [[0, 1]], ["", ""])] == [(0, 1)]
 
