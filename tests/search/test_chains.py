@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from graphrag.search.chains import list_chains, render_chain
 from graphrag.search.edges import Edge, list_edges
@@ -44,6 +44,7 @@ def test_of_parallel_relationships_the_first_is_followed() -> None:
     assert show(edges("A r1 B", "A r2 B", "B r3 C"), "A", 3) == [ab, ba, f"{ab} -> {bc}"]
 
 
+@settings(deadline=None)
 @given(GRAPHS)
 def test_each_relationship_that_is_reached_ends_one_chain(graph: list[Edge]) -> None:
     chains = list_chains(list_edges(graph), "A", max_depth=9)

@@ -6,7 +6,7 @@ from itertools import pairwise
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphrag.search.edges import Edge, list_edges
@@ -126,6 +126,7 @@ GRAPHS = st.lists(
 ).map(lambda rows: [Edge(f"{s}{p}{t}", s, p, t, float(w)) for s, p, t, w in rows])  # fmt: skip
 
 
+@settings(deadline=None)
 @given(GRAPHS, st.randoms(use_true_random=False))
 def test_every_reachable_entity_is_impacted_once_along_edges_that_carry(graph: list[Edge], draw: Random) -> None:
     found = trace_impact(list_edges(graph), "A", CARRYING)
@@ -147,6 +148,7 @@ def test_every_reachable_entity_is_impacted_once_along_edges_that_carry(graph: l
     assert trace_impact(list_edges(shuffled), "A", CARRYING) == found
 
 
+@settings(deadline=None)
 @given(GRAPHS)
 def test_counts_at_once_are_those_of_each_walk(graph: list[Edge]) -> None:
     graph = [edge for edge in graph if edge.predicate != "owned_by"]
