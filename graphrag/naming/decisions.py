@@ -10,16 +10,16 @@ Does not: read mentions, choose titles, or call a model.
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from graphrag.names import is_abbreviation, name_key, split_honorifics
+from graphrag.names import compact_key, is_abbreviation, name_key, split_honorifics
 from graphrag.naming.alias_rules import AliasRules
 from graphrag.naming.clusters import Clusters
 from graphrag.naming.declared_aliases import Note
 from graphrag.naming.entity_types import choose_type, type_family
-from graphrag.naming.nodes import WEAK, Candidate, Edge, Key, Refusal, as_node
+from graphrag.naming.nodes import WEAK, Candidate, Edge, Key, Refusal, as_node, mark_written_apart
 from graphrag.naming.phrases import Phrase
 from graphrag.naming.qualified_names import LinkedName, describes_type
 from graphrag.naming.rules import Rule
@@ -54,7 +54,8 @@ class NameDecisions:
             if key.key in self._position:
                 self._split.add(key.key)
             self._position.setdefault(key.key, i)
-        self.nodes = [as_node(key) for key in self.keys]
+        self.nodes = mark_written_apart([as_node(key) for key in self.keys])
+        self._by_letters = _group_by_letters(self.keys)
         self._clusters = Clusters(len(self.keys))
 
     # -- declared by the user
@@ -111,6 +112,7 @@ class NameDecisions:
         """Running text joins names, but never against a veto, and brackets that are no acronym only propose."""
         for phrase in phrases:
             a, b = (self._find(name, phrase.document_id) for name in (phrase.surface, phrase.other))
+            b = self._by_letters.get(compact_key(phrase.other)) if b is None else b
             if a is None or b is None or a == b:
                 continue
             reason = f'The text says "{phrase.surface}", then "{phrase.other}" ({phrase.words}).'
@@ -248,7 +250,7 @@ class NameDecisions:
                 continue
             veto = self._conflict(candidate.short, candidate.long)
             if not veto and not self._clusters.are_single(a, b):
-                veto = self._find_union_conflict(candidate.short, candidate.long, self._cluster_conflict)
+                veto = self._find_union_conflict(candidate.short, candidate.long)
             if veto and candidate.method in UNSAID_VETOES:
                 continue
             if not veto and max(counts[a], counts[b]) >= MAX_PROPOSALS:
@@ -306,21 +308,22 @@ class NameDecisions:
         """Proposals between clusters that a union of a judge has made impossible are vetoed."""
         for refusal in self.refusals():
             if refusal.verdict == "propose" and not self._clusters.are_single(refusal.a, refusal.b):
-                conflict = self._find_union_conflict(refusal.a, refusal.b, self._cluster_conflict)
+                conflict = self._find_union_conflict(refusal.a, refusal.b)
                 if conflict:
                     self._refuse(replace(refusal, verdict="never", reason=conflict, decided_by="rule"))
 
     # -- conflicts and unions
 
-    def _conflict(self, i: int, j: int) -> str:
-        """Why two nodes stay apart, or an empty string."""
+    def _conflict(self, i: int, j: int, *, is_direct: bool = True) -> str:
+        """Why two nodes stay apart, or an empty string. Not `is_direct`: they were never compared themselves."""
         if reason := self._never.get(frozenset((i, j))):
             return reason
         if self.keys[i].key == self.keys[j].key:
             return "the same name, but types and neighbourhoods differ"
-        return find_veto(self.nodes[i].name, self.nodes[j].name) or self._type_conflict(i, j)
+        a, b = self.nodes[i].name, self.nodes[j].name
+        return find_veto(a, b, is_direct=is_direct) or self._type_conflict(i, j)
 
-    def _cluster_conflict(self, i: int, j: int) -> str:
+    def _cluster_conflict(self, i: int, j: int, *, is_direct: bool) -> str:
         """Across clusters, an abbreviation that was joined to its full form is not compared: K8s, Kube cluster.
 
         Nor is what the user made a name of something compared with names of which the user says nothing: CPython, once
@@ -330,7 +333,7 @@ class NameDecisions:
             return self._user_conflict(i, j) or find_title_veto(self.nodes[i].name, self.nodes[j].name)
         if (i in self._said_so and j not in self._said) or (j in self._said_so and i not in self._said):
             return self._user_conflict(i, j)
-        return self._conflict(i, j)
+        return self._conflict(i, j, is_direct=is_direct)
 
     def _user_conflict(self, i: int, j: int) -> str:
         return self._never.get(frozenset((i, j)), "")
@@ -343,15 +346,16 @@ class NameDecisions:
             return ""
         return f"types differ: {' and '.join(sorted(a | b))}"
 
-    def _find_union_conflict(self, a: int, b: int, conflict: Callable[[int, int], str]) -> str:
+    def _find_union_conflict(self, a: int, b: int, *, by_user: bool = False) -> str:
         """Why the clusters of `a` and `b` stay apart; names the two that must, where these are others than a and b.
 
         Decisions come in order of trust, so that the union refused here is the weakest link of its chain.
         """
 
         def explain(i: int, j: int) -> str:
-            reason = conflict(i, j)
-            if not reason or {i, j} == {a, b}:
+            is_direct = {i, j} == {a, b}
+            reason = self._user_conflict(i, j) if by_user else self._cluster_conflict(i, j, is_direct=is_direct)
+            if not reason or is_direct:
                 return reason
             return f'"{self.nodes[i].name.surface}" and "{self.nodes[j].name.surface}" stay apart: {reason}'
 
@@ -362,10 +366,9 @@ class NameDecisions:
             return False
         if edge.method in ABBREVIATIONS or is_abbreviation(self.nodes[edge.a].name, self.nodes[edge.b].name):
             self._abbreviations.add(edge.a)
-        find_conflict = self._user_conflict if beats_vetoes else self._cluster_conflict
         is_said = not beats_vetoes and bool({edge.a, edge.b} & self._said_so - self._abbreviations)
         direct = self._conflict(edge.a, edge.b) if is_said else ""
-        if conflict := direct or self._find_union_conflict(edge.a, edge.b, find_conflict):
+        if conflict := direct or self._find_union_conflict(edge.a, edge.b, by_user=beats_vetoes):
             self._abbreviations.discard(edge.a)
             self._refuse(Refusal(edge.a, edge.b, edge.method, edge.score, "never", conflict))
             return False
@@ -384,8 +387,9 @@ class NameDecisions:
     # -- nodes
 
     def knows(self, name: str) -> bool:
-        """Some document mentions this very name, or a rule or note declared it."""
-        return name_key(name) in self._position
+        """Some document mentions this name, be it with other blanks, or a rule or note declared it."""
+        key = name_key(name)
+        return key in self._position or key.replace(" ", "") in self._by_letters
 
     def _is_mentioned(self, name: str, document_id: str) -> bool:
         found = self._find(name, document_id)
@@ -450,3 +454,14 @@ class NameDecisions:
             if known is None or (known.verdict == "propose" and refusal.verdict == "never"):
                 kept[a, b] = refusal
         return list(kept.values())
+
+
+def _group_by_letters(keys: Sequence[Key]) -> dict[str, int]:
+    """Letters without blanks -> the one key that has them: javafx library of JavaFX library."""
+    found: dict[str, int] = {}
+    several: set[str] = set()
+    for i, key in enumerate(keys):
+        letters = key.key.replace(" ", "")
+        if not any(c.isdigit() for c in letters) and found.setdefault(letters, i) != i:
+            several.add(letters)
+    return {letters: i for letters, i in found.items() if letters not in several}
