@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict, deque
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, product
 
 from graphrag.names import compact_key, is_abbreviation, name_key, split_honorifics
 from graphrag.naming.alias_rules import AliasRules
 from graphrag.naming.clusters import Clusters
 from graphrag.naming.declared_aliases import Note
 from graphrag.naming.entity_types import choose_type, type_family
-from graphrag.naming.nodes import WEAK, Candidate, Edge, Key, Refusal, as_node, mark_written_apart
+from graphrag.naming.nodes import WEAK, Candidate, Edge, Key, Node, Refusal, as_node, mark_written_apart
 from graphrag.naming.phrases import Phrase
 from graphrag.naming.qualified_names import LinkedName, describes_type
 from graphrag.naming.rules import Rule
@@ -27,6 +27,7 @@ from graphrag.naming.vetoes import find_title_veto, find_veto, ordered_person_wo
 
 ABBREVIATIONS = ("acronym", "numeronym", "initials", "surname", "given_name", "leading_word", "shorter_name")
 MANY_DOCUMENTS = 4
+LARGE_CORPUS = 20  # documents; in less, an acronym has the one full form that there is
 PARTS_OF_NAMES = ("honorific", "surname", "given_name", "shorter_name")
 MAX_PROPOSALS = 25  # kept for one entity, the most probable first
 # Sources that say nothing of two names that a veto keeps apart: Python 2 and Python 3 mean alike.
@@ -56,7 +57,9 @@ class NameDecisions:
             self._position.setdefault(key.key, i)
         self.nodes = mark_written_apart([as_node(key) for key in self.keys])
         self._by_letters = _group_by_letters(self.keys)
+        self._twins = _find_twins(self.nodes)
         self._clusters = Clusters(len(self.keys))
+        self._n_documents = len({document for key in self.keys for document in key.documents})
 
     # -- declared by the user
 
@@ -216,14 +219,21 @@ class NameDecisions:
         Tom Jones in one book says nothing of Mr. Jones in another.
         """
         is_in_full = len(split_honorifics(self.nodes[candidate.short].name.words)[0]) > 1
-        # An acronym that many documents use without the full form means what everybody knows it for: CSS.
-        is_known = candidate.method == "acronym" and len(self.keys[candidate.short].documents) >= MANY_DOCUMENTS
+        is_known = candidate.method == "acronym" and self._means_something_else(candidate)
         is_weak = candidate.score <= WEAK or candidate.method in PARTS_OF_NAMES or is_known
         if not is_weak or (is_in_full and candidate.method == "honorific"):
             return True
         short, long = self.keys[candidate.short], self.keys[candidate.long]
         shared = self._neighbours.get(short.key, set()) & self._neighbours.get(long.key, set())
         return bool(shared) or ("person", "declared") in long.types or not short.documents.isdisjoint(long.documents)
+
+    def _means_something_else(self, candidate: Candidate) -> bool:
+        """An acronym that stands beside no full form may have another: always, if many documents use it (CSS).
+
+        In a corpus of some size, also where only one document has it, or only one the full form: ECS, SUM.
+        """
+        n_short, n_long = (len(self.keys[i].documents) for i in (candidate.short, candidate.long))
+        return n_short >= MANY_DOCUMENTS or (min(n_short, n_long) == 1 and self._n_documents >= LARGE_CORPUS)
 
     def _is_in_full(self, candidate: Candidate) -> bool:
         """Mr. Holmes is no full form of Holmes."""
@@ -333,7 +343,16 @@ class NameDecisions:
             return self._user_conflict(i, j) or find_title_veto(self.nodes[i].name, self.nodes[j].name)
         if (i in self._said_so and j not in self._said) or (j in self._said_so and i not in self._said):
             return self._user_conflict(i, j)
-        return self._conflict(i, j, is_direct=is_direct)
+        reason = self._conflict(i, j, is_direct=is_direct)
+        if reason and not is_direct and self._has_twin_without_veto(i, j):
+            return self._user_conflict(i, j)
+        return reason
+
+    def _has_twin_without_veto(self, i: int, j: int) -> bool:
+        """ipython-notebook is written otherwise as well, and IPython Notebook may be what the text calls it."""
+        twins = ([*self._twins.get(self.nodes[n].name.compact, ()), n] for n in (i, j))
+        pairs = [pair for pair in product(*twins) if pair != (i, j)]
+        return any(not self._conflict(a, b, is_direct=False) for a, b in pairs)
 
     def _user_conflict(self, i: int, j: int) -> str:
         return self._never.get(frozenset((i, j)), "")
@@ -465,3 +484,12 @@ def _group_by_letters(keys: Sequence[Key]) -> dict[str, int]:
         if not any(c.isdigit() for c in letters) and found.setdefault(letters, i) != i:
             several.add(letters)
     return {letters: i for letters, i in found.items() if letters not in several}
+
+
+def _find_twins(nodes: Sequence[Node]) -> dict[str, list[int]]:
+    """Names of the same letters that differ in blanks."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for i, node in enumerate(nodes):
+        if not node.name.numbers:
+            found[node.name.compact].append(i)
+    return {letters: members for letters, members in found.items() if len(members) > 1}

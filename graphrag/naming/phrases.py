@@ -48,6 +48,15 @@ _BEHIND = regex.compile(
     rf"|(?<=, )previously|(?<=(?:, | is | are | was | were ))(?:{_WEAK_VERB}))[:,]? {_OPEN}(?P<behind>[^\n()]{{1,120}})"
 )
 _NEXT = regex.compile(r"^[\"'”’*_`]{0,3}(?:,? or (?:simply )?|, (?:and )?| and )(?:the )?[\"'“‘*_`]{0,3} ?")
+# A name of one to three words in small letters, with others behind it, of which the last follows an "or" or "and".
+_LISTED = regex.compile(
+    r"(?!(?:an?|the|which|who|that|is|are|was|it|he|she|they) )\p{Ll}[\p{Ll}-]*(?: \p{Ll}[\p{Ll}-]*){0,2}"
+    r"(?=, (?:[\p{Ll} -]{2,40}, ){0,8}(?:or|and) )"
+)
+_ITEM_END = regex.compile(r"[\"'”’*_`]{0,3}(?: ?$|[,;.:)]| or | ?[—–]| (?:is|are|was|were) )")
+_LIST = regex.compile(
+    rf"(?:(?:, |—|– ?|\()also )(?P<marker>{_WEAK_VERB}|{_VERB}) {_OPEN}(?P<behind>[^\n().;:—]{{1,160}})"
+)
 _OR = regex.compile(rf"{_CLOSE}(?: \([^()\n]{{1,40}}\))?,? or {_OPEN}(?P<behind>[^\n()]{{1,80}})")
 _IN_LANGUAGE = regex.compile(rf"{_CLOSE}(?: \([^()\n]{{1,40}}\))? in (?P<language>\p{{Lu}}\p{{L}}+)")
 _DEFINED = regex.compile(
@@ -95,6 +104,10 @@ def find_phrases(entity_mentions: pl.DataFrame, documents: pl.DataFrame, *, is_k
     texts = dict(documents.select("id", "text").iter_rows())
     titles = dict(documents.select("id", "title").iter_rows())
     found: set[Phrase] = set()
+    for document_id, text in texts.items():
+        for name, other, words in _read_lists(text, is_known):
+            if name_key(name) != name_key(other):
+                found.add(Phrase(name, other, words, document_id, is_sure=True))
     places = entity_mentions.select("document_id", "surface", "start_char", "end_char").unique()
     for document_id, surface, start, end in places.iter_rows():
         text = texts.get(document_id, "")
@@ -201,21 +214,36 @@ def _read_behind(text: str, start: int, end: int, is_known: IsKnown) -> Iterator
 
 
 def _read_names(behind: str, is_known: IsKnown) -> list[str]:
-    """The longest run of words that is a known name, and what "or" and commas add to it."""
+    """The longest run of words that is a known name, and what "or" and commas add to it.
+
+    Names that the corpus does not know are passed over where a list in small letters goes on behind them.
+    """
     names: list[str] = []
+    has_gap = False
     while behind:
         words = list(regex.finditer(r"\S+", behind))[:MAX_WORDS]
         for word in reversed(words):
             other = behind[: word.end()].strip(_QUOTES).strip(_AFTER_NAME)
-            if other and is_known(other):
+            rest = behind[behind.index(other) + len(other) :]
+            if other and is_known(other) and (not has_gap or _ITEM_END.match(rest)):
                 names.append(other)
-                rest = behind[behind.index(other) + len(other) :]
                 break
         else:
-            break
+            unknown = _LISTED.match(behind)
+            if unknown is None:
+                break
+            rest, has_gap = behind[unknown.end() :], True
         following = _NEXT.match(rest)
         behind = rest[following.end() :] if following else ""
     return names
+
+
+def _read_lists(text: str, is_known: IsKnown) -> Iterator[tuple[str, str, str]]:
+    """A list of other names behind a noun that is none: a color scheme, also called dark mode, dark theme or more."""
+    for match in _LIST.finditer(text):
+        names = _read_names(match["behind"], is_known)
+        if names and "," in match["behind"][: match["behind"].rindex(names[-1])]:  # not "frankincense and myrrh family"
+            yield from ((names[0], other, match["marker"]) for other in names[1:])
 
 
 def _read_definition(
