@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from graphrag.store import Index
 
+MAX_COMPARED = 8  # titles; beyond, a hash of the column costs less
 Direction = Literal["out", "in", "both"]
 DIRECTIONS: tuple[Direction, ...] = ("out", "in", "both")
 
@@ -45,11 +46,8 @@ def open_edges(index: Index, *, cooccurrence: bool = False) -> FetchEdges:
     def fetch(titles: Sequence[str], direction: Direction, predicates: Collection[str] | None) -> list[Edge]:
         if not titles or (predicates is not None and not predicates):
             return []
-        touches = {
-            "out": "source in (select unnest($titles::varchar[]))",
-            "in": "target in (select unnest($titles::varchar[]))",
-            "both": "(source in (select unnest($titles::varchar[])) or target in (select unnest($titles::varchar[])))",
-        }[direction]
+        source, target = (_is_one_of(column, n=len(titles)) for column in ("source", "target"))
+        touches = {"out": source, "in": target, "both": f"({source} or {target})"}[direction]
         params: dict[str, object] = {"titles": list(titles)}
         if predicates is not None:
             touches += " and predicate in (select unnest($predicates::varchar[]))"
@@ -59,6 +57,13 @@ def open_edges(index: Index, *, cooccurrence: bool = False) -> FetchEdges:
         return [Edge(*row) for row in index.frame(sql + stated, params).rows()]
 
     return fetch
+
+
+def _is_one_of(column: str, *, n: int) -> str:
+    """SQL for a column that holds one of $titles. A short list is compared faster than the whole column is hashed."""
+    if n <= MAX_COMPARED:
+        return f"list_contains($titles::varchar[], {column})"
+    return f"{column} in (select unnest($titles::varchar[]))"
 
 
 def list_edges(edges: Iterable[Edge]) -> FetchEdges:

@@ -141,10 +141,11 @@ def find_impact(
     broken = {failed, *(entity.title for entity in impacted)}
     component = index.frame(
         "select e.title from entities e join entity_components c on c.entity_id = e.id where c.component = "
-        "(select c.component from entities e join entity_components c on c.entity_id = e.id where e.title = ?)",
+        "(select c.component from entities e join entity_components c on c.entity_id = e.id where e.title = ?) "
+        "order by lower(e.title), e.title",
         (failed,),
     )["title"].to_list()
-    survivors = sorted(set(component) - broken, key=title_key)
+    survivors = [title for title in component if title not in broken]
     not_walked = count_not_walked(index, sorted(broken), carrying)
     reachable: set[str] = set()
     if reasons and survivors and not_walked:
@@ -153,7 +154,7 @@ def find_impact(
         reachable = {entity.title for entity in trace_impact(fetch, failed, Carrying(known - along, along))}
     n_entities = int(index.frame("select count(*) from entities").item())
     why = {title: OTHER_PREDICATES if title in reachable else NO_PATH for title in survivors}
-    return Impact(failed, impacted, why, n_entities - len(broken | set(component)), not_walked)
+    return Impact(failed, impacted, why, n_entities - len(broken) - len(survivors), not_walked)
 
 
 def list_predicates(index: Index) -> list[str]:
