@@ -9,6 +9,7 @@ import os
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -57,7 +58,7 @@ def index(tmp_path_factory: pytest.TempPathFactory, graphs: list[tuple[list[str]
         for nodes, _ in graphs
         for node in nodes
     ]  # fmt: skip
-    relationships = [
+    relationships: list[dict[str, Any]] = [
         {
             "id": f"{a} {predicate} {b}", "human_readable_id": 0, "source": a, "target": b, "description": "",
             "weight": float(weight), "combined_degree": 2, "text_unit_ids": [], "source_id": a, "target_id": b,
@@ -68,8 +69,8 @@ def index(tmp_path_factory: pytest.TempPathFactory, graphs: list[tuple[list[str]
         for (a, predicate, b), weight in edges.items()
     ]  # fmt: skip
     folder: Path = tmp_path_factory.mktemp("graphs")
-    rows = {"entities": entities, "relationships": relationships}
-    store.write_run(folder, "r1", {name: TABLES[name].from_rows(rows[name]) for name in rows}, manifest={})
+    frames = {"entities": entities, "relationships": relationships}
+    store.write_run(folder, "r1", {name: TABLES[name].from_rows(frames[name]) for name in frames}, manifest={})
     store.publish_run(folder, "r1")
     return store.open_index(folder)
 
