@@ -17,12 +17,14 @@ from pathlib import Path
 from graphrag.llm.door import Llm
 from graphrag.llm.ledger import CallLedger
 from graphrag.llm.litellm_door import EMBEDDED, open_llm
+from graphrag.llm.retries import Retries
 from graphrag.memo import Memo
 from graphrag.prompts import load_prompt
 from graphrag.run_model import OpenLlm
 from graphrag.search.model_answer import SearchModel
 from graphrag.settings import Settings, recording_name
 
+MAX_RETRIES, PATIENCE_SECONDS = 3, 30.0
 PROMPTS_OF_MODE = {
     "local": ("local_search",),
     "basic": ("basic_search",),
@@ -45,8 +47,21 @@ def load_search_model(
         return
     prompts = {name: load_prompt(name, root) for name in PROMPTS_OF_MODE[mode]}
     with Memo(root / settings.cache.dir / "memo.sqlite") as memo:
-        opened = _Opening(settings, memo, open_model or open_llm)
+        opened = _Opening(settings, memo, open_model or _open_impatiently)
         yield SearchModel(opened.wait, prompts)
+
+
+def _open_impatiently(
+    settings: Settings, *, memo: Memo, ledger: CallLedger, max_tokens: int | None = None
+) -> Llm | None:
+    """Somebody waits for the answer: a service that is busy or down is given half a minute, where a run has hours."""
+    retries = Retries(
+        max_retries=min(settings.llm.max_retries, MAX_RETRIES),
+        max_refusals=MAX_RETRIES,
+        max_wait_seconds=PATIENCE_SECONDS,
+        outage_seconds=PATIENCE_SECONDS,
+    )
+    return open_llm(settings, memo=memo, ledger=ledger, max_tokens=max_tokens, retries=retries)
 
 
 class _Opening:

@@ -27,6 +27,7 @@ from graphrag.search.model_answer import (
     TOKENS_OF_CITATIONS,
     TOKENS_PER_WORD,
     SearchModel,
+    ask_all,
     check_answer,
     tell_unusable,
     write_request,
@@ -131,7 +132,7 @@ def map_batches(model: SearchModel, batches: Sequence[Batch], question: str) -> 
     """The points of all batches, asked at once. Raises what the model's door raises when no call can succeed."""
     prompt, repair = model.prompts["global_search_map"], model.prompts["repair_reply"]
     requests = [write_map_request(prompt, repair, batch, question) for batch in batches]
-    replies = model.llm.run(chat_many(model.llm, requests))
+    replies = ask_all(model.llm, requests)
     points: list[Point] = []
     n_unread = n_removed = 0
     for batch, reply in zip(batches, replies, strict=True):

@@ -10,13 +10,14 @@ Does not: gather the context, or ask global search's questions (map_reduce.py).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from graphrag.citations import KINDS, check_citations
-from graphrag.llm.chat import ChatRequest, Message
+from graphrag.errors import Unavailable
+from graphrag.llm.chat import ChatReply, ChatRequest, Message
 from graphrag.llm.door import Llm, chat_many
 from graphrag.prompts import Prompt
 from graphrag.search.answer import Answer, tell_removed
@@ -58,7 +59,7 @@ def answer_with_model(index: Index, draft: Answer, model: SearchModel) -> Answer
     first = llm.ledger.frame().height
     prompt = model.prompts["basic_search" if draft.mode == "basic" else "local_search"]
     request = write_request(prompt, {"context_data": draft.context, "question": draft.question})
-    (reply,) = llm.run(chat_many(llm, [request]))
+    (reply,) = ask_all(llm, [request])
     if reply.is_good:
         cut = ("The model's answer was cut at its limit of tokens.",) if reply.status == "truncated" else ()
         answer = check_answer(index, replace(draft, notices=(*draft.notices, *cut)), reply.text)
@@ -80,6 +81,17 @@ def write_request(prompt: Prompt, values: Mapping[str, str]) -> ChatRequest:
         max_tokens=MAX_WORDS * TOKENS_PER_WORD + TOKENS_OF_CITATIONS,
         expected_tokens=MAX_WORDS,
     )
+
+
+def ask_all(llm: Llm, requests: Sequence[ChatRequest]) -> list[ChatReply]:
+    """The replies in order. Raises Unavailable when the service answered none of them, and what its door raises."""
+    replies = llm.run(chat_many(llm, requests))
+    if replies and all(reply.status in ("timeout", "unavailable") for reply in replies):
+        detail = " ".join(f"{replies[0].status} {replies[0].detail}".split())
+        raise Unavailable(
+            f"The model {replies[0].model} gives no answer ({detail}). Ask again later, or with --no-llm."
+        )
+    return replies
 
 
 def check_answer(index: Index, draft: Answer, text: str) -> Answer:

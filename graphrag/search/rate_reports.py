@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from graphrag.citations import drop_citations
 from graphrag.context import TokenCounter, cut_text
 from graphrag.llm.chat import ChatRequest, Message
-from graphrag.llm.door import chat_many
 from graphrag.replies.objects import parse_rating_reply
-from graphrag.search.model_answer import SearchModel
+from graphrag.search.model_answer import SearchModel, ask_all
 from graphrag.search.rows import Report
 from graphrag.search.select_communities import Rate
 
@@ -43,7 +42,7 @@ def rate_reports(
         )
 
     def rate(numbers: Sequence[int]) -> list[float | None]:
-        replies = model.llm.run(chat_many(model.llm, [write_request(number) for number in numbers]))
+        replies = ask_all(model.llm, [write_request(number) for number in numbers])
         return [parse_rating_reply(reply.text) if reply.is_good else None for reply in replies]
 
     return rate

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from graphrag.errors import Unauthorized
+from graphrag.errors import Unauthorized, Unavailable
 from graphrag.llm import ChatRequest, Completion, ScriptedFault, ScriptedLlm
 from graphrag.llm.prices import Price
 from graphrag.memo import Memo
@@ -16,6 +16,7 @@ from graphrag.prompts import load_prompt
 from graphrag.search import answer_question
 from graphrag.search.answer import NOTHING, Answer
 from graphrag.search.model_answer import NO_SUPPORT, SearchModel
+from graphrag.search_model import PROMPTS_OF_MODE
 from graphrag.store import Index
 
 QUESTION = "What does the token cache depend on?"
@@ -120,6 +121,17 @@ def test_a_model_that_cannot_be_asked_is_one_line(r8: Index, make: Callable[[], 
 
     with pytest.raises(Unauthorized, match=r"^[^\n]+$"):
         ask(r8, ScriptedLlm(fail))
+
+
+@pytest.mark.parametrize("mode", ["local", "basic", "global"])
+def test_a_service_that_is_down_is_one_line(r8: Index, mode: str) -> None:
+    def fail(_: ChatRequest) -> str:
+        raise ScriptedFault(500, "down\nfor repair")
+
+    prompts = {name: load_prompt(name) for name in PROMPTS_OF_MODE[mode]}
+    model = SearchModel(lambda: ScriptedLlm(fail, max_retries=0), prompts)
+    with pytest.raises(Unavailable, match=r"^The model scripted gives no answer \(.*down.*\)\. [^\n]* --no-llm\.$"):
+        answer_question(r8, QUESTION, mode=mode, level=1, top=10, budget_tokens=4000, llm=model)
 
 
 def test_braces_and_instructions_of_documents_stay_in_the_fence(make_index: Callable[..., Index]) -> None:
