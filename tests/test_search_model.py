@@ -37,6 +37,8 @@ def run(*arguments: str) -> int:
 
 def answer(question: str, _attempt: int) -> Reply:
     """The first source cited; for global, one point of the first report and then an answer from it."""
+    if question.startswith("Report:"):
+        return Reply('{"reason": "it may", "rating": 3}')
     if question.startswith("Reports:"):
         number = re.search(r"^(\d+)\|", question.partition("id|title|content")[2], re.MULTILINE)
         assert number
@@ -65,6 +67,8 @@ def test_a_model_answers_over_http_and_the_memo_answers_again(
         assert run("search", "--global", QUESTION, *here) == 0
         out = capsys.readouterr().out
         assert out.startswith("The point is made [Data: Reports (") and " calls; " in out
+        assert run("search", "--global", "--dynamic", "--level", "0", QUESTION, *here) == 0
+        assert re.search(r"^(\d+) reports rated, \1 read\.$", capsys.readouterr().out, re.MULTILINE)
         n_asked = len(server.bodies)
         assert run("search", QUESTION, "--no-llm", *here) == 0
         assert "Extractive answer (no model)" in capsys.readouterr().out
