@@ -98,6 +98,7 @@ def evaluate_search(
     questions: Sequence[GoldQuestion],
     *,
     modes: Sequence[str] = ("basic", "local"),
+    baselines: Sequence[str] = BASELINES,
     k: int = 5,
     level: int = 1,
     budget_tokens: int = 4000,
@@ -105,12 +106,12 @@ def evaluate_search(
 ) -> Evaluation:
     """Ask every question by every baseline and mode; figures of time are of this machine, all others repeat.
 
-    model: `none` leaves vectors, and the baseline of that name, out.
+    model: `none` leaves vectors out, and the baselines that need them.
     """
     document_of = dict(index.frame("select id, document_id from text_units").iter_rows())
     has_vectors = prepare_question(index, questions[0].question, model=model)[0].vector is not None
     rows: list[dict[str, Any]] = []
-    for method in BASELINES if has_vectors else BASELINES[:1]:
+    for method in baselines if has_vectors else [name for name in baselines if name == "bm25"]:
         rank = _BASELINES[method]
         for asked in questions:
             began = time.perf_counter()
@@ -130,7 +131,7 @@ def evaluate_search(
             rows.append(_row(mode, asked, found, seconds=seconds, **_measure_answer(index, asked, answer)))
     results = pl.DataFrame(rows, schema=dict(RESULT_SCHEMA))
     summary = summarise_methods(results)
-    baseline = choose_baseline(summary, BASELINES)
+    baseline = choose_baseline(summary, baselines)
     notices = [] if has_vectors else ["The index has no vectors that can be used: words only, one baseline."]
     return Evaluation(k, results, summary, baseline, compare_methods(results, baseline), notices)
 
