@@ -150,7 +150,8 @@ def measure(n: int) -> None:
 
 def main(sizes: list[str]) -> None:
     if len(sizes) == 1:
-        return measure(int(sizes[0]))
+        measure(int(sizes[0]))
+        return
     for size in sizes or map(str, SIZES):
         subprocess.run([sys.executable, "-m", "tests.bench.bench_disambiguation_scale", size], check=True)
 
