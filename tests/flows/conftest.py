@@ -54,7 +54,10 @@ def prefect_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[st
 
             import flows.index  # noqa: F401 - while the server starts; Prefect warns at its first import
         wait_for_server(f"{environment['PREFECT_API_URL']}/health", server)
-        with temporary_settings({name: value for name, value in environment.items() if name.startswith("PREFECT")}):
+        settings = {name: value for name, value in environment.items() if name.startswith("PREFECT")}
+        with temporary_settings(settings), pytest.MonkeyPatch.context() as patch:
+            for name, value in environment.items():
+                patch.setenv(name, value)  # a worker process of a task runner reads nothing else
             yield environment
             EventsWorker.drain_all(timeout=10)
     finally:
