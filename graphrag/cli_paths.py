@@ -32,11 +32,14 @@ app = typer.Typer(rich_markup_mode="rich")
 
 @app.command()
 def impact(
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="What fails: a title, an alias, or #NUMBER.")] = "",
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What fails: a title, an alias, or #NUMBER.")] = "",
     all_: Annotated[bool, typer.Option("--all", help="Rank all entities by how many others they break.")] = False,
     max_hops: Annotated[int | None, typer.Option("--max-hops", help="Show nothing farther than this.")] = None,
     rels: Annotated[
-        str, typer.Option("--rels", metavar="a,b|all", help="Walk these predicates; default: settings [impact].")
+        str,
+        typer.Option(
+            "--rels", metavar="a,b|all", help="Walk these predicates; default: impact.predicates of settings.toml."
+        ),
     ] = "",
     top: Top = 50,
     cite: Cite = False,

@@ -4,22 +4,26 @@ For a question such as "What breaks if Redis goes down?" the sentences that name
 that need it, and the things that need those, are. Only predicates of need are followed: a team that owns a service
 does not break with it.
 
-Reads relationships. Does not: rank chains or say what survives (the impact command does).
+The walk and its ranking are those of the impact command (impact.py). What carries is not: a setting lists predicates, a
+question is answered from whatever words the documents use.
+
+Reads relationships, entities. Does not: say what survives (the impact command does).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
+from graphrag.search.edges import Direction, Edge, FetchEdges, open_edges
+from graphrag.search.impact import Carrying, list_predicates, trace_impact
 from graphrag.search.ranking import stem_term
 from graphrag.tokens import split_search_terms
 
 if TYPE_CHECKING:
     from graphrag.store import Index
 
-MAX_HOPS = 4
 MAX_DEPENDENTS = 25
 
 # "What breaks if X goes down?", "Which services are affected when X fails?", "What depends on X?", "impact of losing
@@ -53,31 +57,35 @@ def asks_for_dependents(question: str) -> bool:
 
 
 def find_dependents(index: Index, entity_ids: Sequence[str]) -> list[str]:
-    """Ids of the relationships that lead to the entities, nearest first, then by weight; one a pair; hubs end it."""
-    found: dict[str, None] = {}
-    pairs: set[tuple[str, str]] = set()
-    seen = set(entity_ids)
-    frontier = list(entity_ids)
-    for _ in range(MAX_HOPS):
-        rows = index.frame(
-            "select r.id, r.source_id, r.target_id, r.predicate, e.type, e.is_hub from relationships r "
-            "join entities e on e.id = r.source_id "
-            "where r.origin <> 'cooccurrence' and r.target_id in (select unnest(?::varchar[])) "
-            "order by r.weight desc, r.source, r.predicate, r.id",
-            (frontier,),
-        ).rows()
-        frontier = []
-        for relationship_id, source_id, target_id, predicate, source_type, is_hub in rows:
-            if not is_need(predicate, source_type) or (source_id, target_id) in pairs:
-                continue
-            pairs.add((source_id, target_id))
-            found[relationship_id] = None
-            if source_id not in seen and not is_hub:
-                frontier.append(source_id)
-            seen.add(source_id)
-        if not frontier or len(found) >= MAX_DEPENDENTS:
-            break
-    return list(found)[:MAX_DEPENDENTS]
+    """Ids of the relationships that lead to the entities, one for each entity that needs them: the last hop of its best
+    chain, ranked as the impact command ranks (impact.py)."""
+    titles = index.frame(
+        "select title from entities where id in (select unnest(?::varchar[])) order by lower(title), title",
+        (list(entity_ids),),
+    )["title"].to_list()
+    carrying = Carrying(frozenset(list_predicates(index)), frozenset())
+    found: dict[str, int] = {}
+    for title in titles:
+        for entity in trace_impact(_open_needs(index), title, carrying):
+            found.setdefault(entity.edges[0].id, entity.hops)
+    return sorted(found, key=lambda relationship: found[relationship])[:MAX_DEPENDENTS]
+
+
+def _open_needs(index: Index) -> FetchEdges:
+    """The edges of the index that say: without the target, the source does not work."""
+    fetch_all = open_edges(index)
+
+    def fetch(titles: Sequence[str], direction: Direction, predicates: Collection[str] | None) -> list[Edge]:
+        edges = fetch_all(titles, direction, predicates)
+        types = dict(
+            index.frame(
+                "select title, type from entities where title in (select unnest(?::varchar[]))",
+                (sorted({edge.source for edge in edges}),),
+            ).rows()
+        )
+        return [edge for edge in edges if is_need(edge.predicate, types.get(edge.source, ""))]
+
+    return fetch
 
 
 def is_need(predicate: str, source_type: str) -> bool:

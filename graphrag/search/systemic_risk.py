@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from graphrag.store import Index
 
 MAX_EXACT, CANDIDATES = 20_000, 200
-MAX_TIES = 200  # entities of one count whose weakest hops are summed to settle who is shown
+# Entities of one count whose weakest hops are summed to settle who is shown; fewer where each breaks very many.
+MAX_TIES, MAX_WALKED = 200, 100_000
 
 
 class Risk(NamedTuple):
@@ -71,7 +72,8 @@ def rank_risks(
         return Risks([], 0, is_exact)
     least = sizes[ranked[:top][-1]]
     n_above = sum(1 for title in ranked if sizes[title] > least)
-    wanted = [title for title in ranked if sizes[title] >= least][: n_above + MAX_TIES]
+    n_ties = max(top, min(MAX_TIES, MAX_WALKED // least))
+    wanted = [title for title in ranked if sizes[title] >= least][: n_above + n_ties]
     risks = [Risk(title, trace_impact(fetch, title, carrying), title in cut_vertices) for title in wanted]
     risks.sort(key=lambda risk: (-len(risk.impacted), -risk.sum_of_weakest, title_key(risk.title)))
     return Risks(risks[:top], len(ranked), is_exact)
