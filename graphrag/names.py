@@ -216,6 +216,14 @@ def acronyms_of(tokens: Sequence[str]) -> set[str]:
     return {acronym for acronym in (every, large) if len(acronym) > 1}
 
 
+def digit_acronyms_of(tokens: Sequence[str]) -> set[str]:
+    """The acronyms with a digit for "to" or "for" inside: peer to peer -> p2p."""
+    if len(tokens) < 3 or not {"to", "for"}.intersection(tokens[1:-1]):
+        return set()
+    inner = "".join({"to": "2", "for": "4"}.get(token, token[0]) for token in tokens[1:-1])
+    return {tokens[0][0] + inner + tokens[-1][0]}
+
+
 def numeronym_shape(key: str) -> tuple[str, int, str] | None:
     """(first letter, length of the full form, tail) of a numeronym such as k8s or i18n."""
     match = _NUMERONYM.match(key)

@@ -135,7 +135,8 @@ def open_run(
     if settings.output.mirror:
         open_storage(settings.output.mirror, key="output.mirror")  # before anything is paid
     started_at = datetime.now(UTC)
-    run_id = f"{started_at:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
+    # Microseconds in front of a random digit: runs of one second are in order, too.
+    run_id = f"{started_at:%Y%m%dT%H%M%SZ}-{started_at.microsecond:05x}{secrets.token_hex(1)[0]}"
     try:
         output_dir.mkdir(parents=True, exist_ok=True)
         cache_dir.mkdir(parents=True, exist_ok=True)

@@ -32,7 +32,7 @@ class Nights(Project):
     """T3 with reports. `calls` are those of the last night, by role."""
 
     def settings(self, *overrides: str) -> Settings:
-        return super().settings("reports.min_report_size=3", *overrides)
+        return super().settings("reports.min_report_size=3", "disambiguation.judge=false", *overrides)
 
     def night(self, *overrides: str) -> RunSummary:
         return self.index(*overrides)

@@ -73,8 +73,8 @@ def find_look_alikes(
 
 # What is named as the method of a pair that several sources found: the one that says most.
 _METHODS = (
-    "spacing", "accents", "plural", "suffix", "comma_order", "leading_word", "honorific", "initials", "country",
-    "acronym", "numeronym", "shorter_name", "surname", "given_name", "link", "qualifier", "appositive",
+    "spacing", "accents", "plural", "inflection", "suffix", "comma_order", "leading_word", "honorific", "initials",
+    "country", "acronym", "numeronym", "shorter_name", "surname", "given_name", "link", "qualifier", "appositive",
     "roman_numeral", "word_order", "compound", "short_form", "nationality", "edit", "token_subset", "letters_in_order",
     "word_family", "vector", "neighbours",
 )  # fmt: skip

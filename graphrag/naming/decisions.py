@@ -10,16 +10,16 @@ Does not: read mentions, choose titles, or call a model.
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, product
 
-from graphrag.names import is_abbreviation, name_key, split_honorifics
+from graphrag.names import compact_key, is_abbreviation, name_key, split_honorifics
 from graphrag.naming.alias_rules import AliasRules
 from graphrag.naming.clusters import Clusters
 from graphrag.naming.declared_aliases import Note
 from graphrag.naming.entity_types import choose_type, type_family
-from graphrag.naming.nodes import WEAK, Candidate, Edge, Key, Refusal, as_node
+from graphrag.naming.nodes import WEAK, Candidate, Edge, Key, Node, Refusal, as_node, mark_written_apart
 from graphrag.naming.phrases import Phrase
 from graphrag.naming.qualified_names import LinkedName, describes_type
 from graphrag.naming.rules import Rule
@@ -27,6 +27,7 @@ from graphrag.naming.vetoes import find_title_veto, find_veto, ordered_person_wo
 
 ABBREVIATIONS = ("acronym", "numeronym", "initials", "surname", "given_name", "leading_word", "shorter_name")
 MANY_DOCUMENTS = 4
+LARGE_CORPUS = 20  # documents; in less, an acronym has the one full form that there is
 PARTS_OF_NAMES = ("honorific", "surname", "given_name", "shorter_name")
 MAX_PROPOSALS = 25  # kept for one entity, the most probable first
 # Sources that say nothing of two names that a veto keeps apart: Python 2 and Python 3 mean alike.
@@ -54,8 +55,11 @@ class NameDecisions:
             if key.key in self._position:
                 self._split.add(key.key)
             self._position.setdefault(key.key, i)
-        self.nodes = [as_node(key) for key in self.keys]
+        self.nodes = mark_written_apart([as_node(key) for key in self.keys])
+        self._by_letters = _group_by_letters(self.keys)
+        self._twins = _find_twins(self.nodes)
         self._clusters = Clusters(len(self.keys))
+        self._n_documents = len({document for key in self.keys for document in key.documents})
 
     # -- declared by the user
 
@@ -111,6 +115,7 @@ class NameDecisions:
         """Running text joins names, but never against a veto, and brackets that are no acronym only propose."""
         for phrase in phrases:
             a, b = (self._find(name, phrase.document_id) for name in (phrase.surface, phrase.other))
+            b = self._by_letters.get(compact_key(phrase.other)) if b is None else b
             if a is None or b is None or a == b:
                 continue
             reason = f'The text says "{phrase.surface}", then "{phrase.other}" ({phrase.words}).'
@@ -214,14 +219,21 @@ class NameDecisions:
         Tom Jones in one book says nothing of Mr. Jones in another.
         """
         is_in_full = len(split_honorifics(self.nodes[candidate.short].name.words)[0]) > 1
-        # An acronym that many documents use without the full form means what everybody knows it for: CSS.
-        is_known = candidate.method == "acronym" and len(self.keys[candidate.short].documents) >= MANY_DOCUMENTS
+        is_known = candidate.method == "acronym" and self._means_something_else(candidate)
         is_weak = candidate.score <= WEAK or candidate.method in PARTS_OF_NAMES or is_known
         if not is_weak or (is_in_full and candidate.method == "honorific"):
             return True
         short, long = self.keys[candidate.short], self.keys[candidate.long]
         shared = self._neighbours.get(short.key, set()) & self._neighbours.get(long.key, set())
         return bool(shared) or ("person", "declared") in long.types or not short.documents.isdisjoint(long.documents)
+
+    def _means_something_else(self, candidate: Candidate) -> bool:
+        """An acronym that stands beside no full form may have another: always, if many documents use it (CSS).
+
+        In a corpus of some size, also where only one document has it, or only one the full form: ECS, SUM.
+        """
+        n_short, n_long = (len(self.keys[i].documents) for i in (candidate.short, candidate.long))
+        return n_short >= MANY_DOCUMENTS or (min(n_short, n_long) == 1 and self._n_documents >= LARGE_CORPUS)
 
     def _is_in_full(self, candidate: Candidate) -> bool:
         """Mr. Holmes is no full form of Holmes."""
@@ -248,7 +260,7 @@ class NameDecisions:
                 continue
             veto = self._conflict(candidate.short, candidate.long)
             if not veto and not self._clusters.are_single(a, b):
-                veto = self._find_union_conflict(candidate.short, candidate.long, self._cluster_conflict)
+                veto = self._find_union_conflict(candidate.short, candidate.long)
             if veto and candidate.method in UNSAID_VETOES:
                 continue
             if not veto and max(counts[a], counts[b]) >= MAX_PROPOSALS:
@@ -306,21 +318,22 @@ class NameDecisions:
         """Proposals between clusters that a union of a judge has made impossible are vetoed."""
         for refusal in self.refusals():
             if refusal.verdict == "propose" and not self._clusters.are_single(refusal.a, refusal.b):
-                conflict = self._find_union_conflict(refusal.a, refusal.b, self._cluster_conflict)
+                conflict = self._find_union_conflict(refusal.a, refusal.b)
                 if conflict:
                     self._refuse(replace(refusal, verdict="never", reason=conflict, decided_by="rule"))
 
     # -- conflicts and unions
 
-    def _conflict(self, i: int, j: int) -> str:
-        """Why two nodes stay apart, or an empty string."""
+    def _conflict(self, i: int, j: int, *, is_direct: bool = True) -> str:
+        """Why two nodes stay apart, or an empty string. Not `is_direct`: they were never compared themselves."""
         if reason := self._never.get(frozenset((i, j))):
             return reason
         if self.keys[i].key == self.keys[j].key:
             return "the same name, but types and neighbourhoods differ"
-        return find_veto(self.nodes[i].name, self.nodes[j].name) or self._type_conflict(i, j)
+        a, b = self.nodes[i].name, self.nodes[j].name
+        return find_veto(a, b, is_direct=is_direct) or self._type_conflict(i, j)
 
-    def _cluster_conflict(self, i: int, j: int) -> str:
+    def _cluster_conflict(self, i: int, j: int, *, is_direct: bool) -> str:
         """Across clusters, an abbreviation that was joined to its full form is not compared: K8s, Kube cluster.
 
         Nor is what the user made a name of something compared with names of which the user says nothing: CPython, once
@@ -330,7 +343,16 @@ class NameDecisions:
             return self._user_conflict(i, j) or find_title_veto(self.nodes[i].name, self.nodes[j].name)
         if (i in self._said_so and j not in self._said) or (j in self._said_so and i not in self._said):
             return self._user_conflict(i, j)
-        return self._conflict(i, j)
+        reason = self._conflict(i, j, is_direct=is_direct)
+        if reason and not is_direct and self._has_twin_without_veto(i, j):
+            return self._user_conflict(i, j)
+        return reason
+
+    def _has_twin_without_veto(self, i: int, j: int) -> bool:
+        """ipython-notebook is written otherwise as well, and IPython Notebook may be what the text calls it."""
+        twins = ([*self._twins.get(self.nodes[n].name.compact, ()), n] for n in (i, j))
+        pairs = [pair for pair in product(*twins) if pair != (i, j)]
+        return any(not self._conflict(a, b, is_direct=False) for a, b in pairs)
 
     def _user_conflict(self, i: int, j: int) -> str:
         return self._never.get(frozenset((i, j)), "")
@@ -343,15 +365,16 @@ class NameDecisions:
             return ""
         return f"types differ: {' and '.join(sorted(a | b))}"
 
-    def _find_union_conflict(self, a: int, b: int, conflict: Callable[[int, int], str]) -> str:
+    def _find_union_conflict(self, a: int, b: int, *, by_user: bool = False) -> str:
         """Why the clusters of `a` and `b` stay apart; names the two that must, where these are others than a and b.
 
         Decisions come in order of trust, so that the union refused here is the weakest link of its chain.
         """
 
         def explain(i: int, j: int) -> str:
-            reason = conflict(i, j)
-            if not reason or {i, j} == {a, b}:
+            is_direct = {i, j} == {a, b}
+            reason = self._user_conflict(i, j) if by_user else self._cluster_conflict(i, j, is_direct=is_direct)
+            if not reason or is_direct:
                 return reason
             return f'"{self.nodes[i].name.surface}" and "{self.nodes[j].name.surface}" stay apart: {reason}'
 
@@ -362,10 +385,9 @@ class NameDecisions:
             return False
         if edge.method in ABBREVIATIONS or is_abbreviation(self.nodes[edge.a].name, self.nodes[edge.b].name):
             self._abbreviations.add(edge.a)
-        find_conflict = self._user_conflict if beats_vetoes else self._cluster_conflict
         is_said = not beats_vetoes and bool({edge.a, edge.b} & self._said_so - self._abbreviations)
         direct = self._conflict(edge.a, edge.b) if is_said else ""
-        if conflict := direct or self._find_union_conflict(edge.a, edge.b, find_conflict):
+        if conflict := direct or self._find_union_conflict(edge.a, edge.b, by_user=beats_vetoes):
             self._abbreviations.discard(edge.a)
             self._refuse(Refusal(edge.a, edge.b, edge.method, edge.score, "never", conflict))
             return False
@@ -384,8 +406,9 @@ class NameDecisions:
     # -- nodes
 
     def knows(self, name: str) -> bool:
-        """Some document mentions this very name, or a rule or note declared it."""
-        return name_key(name) in self._position
+        """Some document mentions this name, be it with other blanks, or a rule or note declared it."""
+        key = name_key(name)
+        return key in self._position or key.replace(" ", "") in self._by_letters
 
     def _is_mentioned(self, name: str, document_id: str) -> bool:
         found = self._find(name, document_id)
@@ -450,3 +473,23 @@ class NameDecisions:
             if known is None or (known.verdict == "propose" and refusal.verdict == "never"):
                 kept[a, b] = refusal
         return list(kept.values())
+
+
+def _group_by_letters(keys: Sequence[Key]) -> dict[str, int]:
+    """Letters without blanks -> the one key that has them: javafx library of JavaFX library."""
+    found: dict[str, int] = {}
+    several: set[str] = set()
+    for i, key in enumerate(keys):
+        letters = key.key.replace(" ", "")
+        if not any(c.isdigit() for c in letters) and found.setdefault(letters, i) != i:
+            several.add(letters)
+    return {letters: i for letters, i in found.items() if letters not in several}
+
+
+def _find_twins(nodes: Sequence[Node]) -> dict[str, list[int]]:
+    """Names of the same letters that differ in blanks."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for i, node in enumerate(nodes):
+        if not node.name.numbers:
+            found[node.name.compact].append(i)
+    return {letters: members for letters, members in found.items() if len(members) > 1}

@@ -19,7 +19,7 @@ from graphrag.naming.blocking import find_near_names
 from graphrag.naming.country_names import country_of
 from graphrag.naming.nodes import Candidate, Node
 from graphrag.naming.rules import compact_pairs, group_positions
-from graphrag.naming.vetoes import SHORT_FORMS
+from graphrag.naming.spelling_rules import find_initials_compounds, find_short_forms
 
 MAX_WORDS = 8  # longer names are phrases: no subsets of them
 MAX_SAME_WORDS = 50  # names of the same words in some order, or of the same shortened form
@@ -104,26 +104,14 @@ def by_nationality(nodes: Sequence[Node]) -> Iterator[Candidate]:
 
 def by_shortened_compound(nodes: Sequence[Node]) -> Iterator[Candidate]:
     """The first letters of the first words before the last word whole: gdrive, Google Drive."""
-    shorts: dict[str, list[int]] = defaultdict(list)
-    for i, node in enumerate(nodes):
-        if len(node.name.words) <= 2 and len(node.name.compact) > 3:
-            shorts[node.name.compact].append(i)
-    for i, node in enumerate(nodes):
-        words = node.name.words
-        if 1 < len(words) <= MAX_WORDS and len(words[-1]) > 2 and not node.name.qualifier:
-            for short in shorts.get("".join(word[0] for word in words[:-1]) + words[-1], [])[:MAX_SAME_WORDS]:
-                if short != i:
-                    yield Candidate(short, i, "compound", 0.7, "First letters of the first words, and the last word.")
+    for short, i in find_initials_compounds(nodes):
+        yield Candidate(short, i, "compound", 0.7, "First letters of the first words, and the last word.")
 
 
 def by_short_form(nodes: Sequence[Node]) -> Iterator[Candidate]:
     """Web app and web application, lib and library."""
-    short = {long: forms[0] for long, forms in SHORT_FORMS.items()}
-    groups = group_positions((tuple(short.get(w, w) for w in node.name.words), i) for i, node in enumerate(nodes))
-    for members in groups.values():
-        for a, b in combinations(members[:MAX_SAME_WORDS], 2):
-            if nodes[a].name.words != nodes[b].name.words and nodes[a].name.qualifier == nodes[b].name.qualifier:
-                yield Candidate(a, b, "short_form", 0.7, "The same words, one of them cut short.")
+    for a, b in find_short_forms(nodes):
+        yield Candidate(a, b, "short_form", 0.7, "The same words, one of them cut short.")
 
 
 def by_small_acronym(nodes: Sequence[Node]) -> Iterator[Candidate]:

@@ -98,6 +98,17 @@ def as_node(key: Key) -> Node:
     return Node(name, surfaces, key.common_words, family, key.has_note)
 
 
+def mark_written_apart(nodes: list[Node]) -> list[Node]:
+    """A name counts as one word only where no other name of the same letters is written as several: tailwindcss."""
+    apart = {node.name.compact for node in nodes if not node.name.is_one_word}
+    return [
+        replace(node, name=replace(node.name, is_one_word=False))
+        if node.name.is_one_word and node.name.compact in apart
+        else node
+        for node in nodes
+    ]
+
+
 def _person(key: Key, family: str) -> str:
     declared = key.families()
     if declared:

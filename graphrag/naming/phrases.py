@@ -16,6 +16,7 @@ import regex
 
 from graphrag.names import abbreviates, name_key
 from graphrag.naming.country_names import is_country_adjective
+from graphrag.naming.word_forms import SHORT_FORMS
 
 IsKnown = Callable[[str], bool]
 
@@ -47,7 +48,17 @@ _BEHIND = regex.compile(
     rf"|(?<=, )previously|(?<=(?:, | is | are | was | were ))(?:{_WEAK_VERB}))[:,]? {_OPEN}(?P<behind>[^\n()]{{1,120}})"
 )
 _NEXT = regex.compile(r"^[\"'”’*_`]{0,3}(?:,? or (?:simply )?|, (?:and )?| and )(?:the )?[\"'“‘*_`]{0,3} ?")
-_OR = regex.compile(rf"{_CLOSE} or {_OPEN}(?P<behind>[^\n()]{{1,80}})")
+# A name of one to three words in small letters, with others behind it, of which the last follows an "or" or "and".
+_LISTED = regex.compile(
+    r"(?!(?:an?|the|which|who|that|is|are|was|it|he|she|they) )\p{Ll}[\p{Ll}-]*(?: \p{Ll}[\p{Ll}-]*){0,2}"
+    r"(?=, (?:[\p{Ll} -]{2,40}, ){0,8}(?:or|and) )"
+)
+_ITEM_END = regex.compile(r"[\"'”’*_`]{0,3}(?: ?$|[,;.:)]| or | ?[—–]| (?:is|are|was|were) )")
+_LIST = regex.compile(
+    rf"(?:(?:, |—|– ?|\()also )(?P<marker>{_WEAK_VERB}|{_VERB}) {_OPEN}(?P<behind>[^\n().;:—]{{1,160}})"
+)
+_OR = regex.compile(rf"{_CLOSE}(?: \([^()\n]{{1,40}}\))?,? or {_OPEN}(?P<behind>[^\n()]{{1,80}})")
+_IN_LANGUAGE = regex.compile(rf"{_CLOSE}(?: \([^()\n]{{1,40}}\))? in (?P<language>\p{{Lu}}\p{{L}}+)")
 _DEFINED = regex.compile(
     rf"{_CLOSE}(?: \([^()\n]{{1,80}}\))? (?:is|are) (?:an?|the|one of the) (?P<what>[^.;:\n]{{3,200}})"
 )
@@ -55,9 +66,12 @@ _PHRASE_END = regex.compile(
     r"[,()]| (?:that|which|who|whose|for|of|to|in|on|at|by|with|from|as|and|or|where|used|created|developed|built|"
     r"based|designed|written|made|released|published|powered|is|are|was|were|has|have|it)\b"
 )
+_COORDINATED = regex.compile(
+    r"\p{Ll}[\p{Ll}-]* and \p{Ll}[\p{Ll}-]*(?: [\p{Ll}-]+){0,2}? \p{Ll}+(?= with | for | to | that |[,.]|$)"
+)
 _MAKER = regex.compile(
-    r"\b(?:created|developed|made|built|maintained|designed|published|released|introduced|produced|provided|owned)"
-    r"(?: and \p{Ll}+)? by (?:the )?(?P<maker>\p{Lu}[\w.-]*(?: \p{Lu}[\w.-]*)?)"
+    r"\b(?:(?:created|developed|made|built|maintained|designed|published|released|introduced|produced|provided|owned)"
+    r"(?: and \p{Ll}+)? by|from the (?:\p{Ll}+ )?company) (?:the )?(?P<maker>\p{Lu}[\w.-]*(?: \p{Lu}[\w.-]*)?)"
 )
 _SENTENCE_START = regex.compile(r"(?:^|[.!?\n#>*-]\s*|\n\s*)(?:\p{Ps}?[*_`\"“]{0,3})(?:(?:The|A|An) )?[*_`\"“]{0,3}$")
 _INSIDE = regex.compile(r" (?:of|in|at|for|from|to|by) (?:the )?$")
@@ -70,6 +84,7 @@ _LANGUAGES = frozenset((
 ))  # fmt: skip
 _AFTER_NAME = "\"'”’`*_.,;:!? "
 MAX_WORDS = 8
+LONG_BEGINNING = 3  # letters
 MAX_OPENING = 400  # characters; a page says first what it is about
 
 
@@ -89,6 +104,10 @@ def find_phrases(entity_mentions: pl.DataFrame, documents: pl.DataFrame, *, is_k
     texts = dict(documents.select("id", "text").iter_rows())
     titles = dict(documents.select("id", "title").iter_rows())
     found: set[Phrase] = set()
+    for document_id, text in texts.items():
+        for name, other, words in _read_lists(text, is_known):
+            if name_key(name) != name_key(other):
+                found.add(Phrase(name, other, words, document_id, is_sure=True))
     places = entity_mentions.select("document_id", "surface", "start_char", "end_char").unique()
     for document_id, surface, start, end in places.iter_rows():
         text = texts.get(document_id, "")
@@ -155,8 +174,26 @@ def _are_near(surface: str, other: str) -> bool:
     return (
         abbreviates(surface, name_key(other))
         or abbreviates(other, name_key(surface))
+        or _is_blend(surface, other)
+        or _is_blend(other, surface)
         or bool(_LATIN.search(surface)) != bool(_LATIN.search(other))
     )
+
+
+def _is_blend(short: str, full: str) -> bool:
+    """The beginnings of all words, in order, one of them with three letters and more: WinForms, GMod."""
+    letters, words = name_key(short).replace(" ", ""), name_key(full).split()
+    if len(words) < 2 or not len(words) < len(letters) < sum(map(len, words)):
+        return False
+    places = {(0, False)}  # how far the letters reach, and whether a beginning was long
+    for word in words:
+        places = {
+            (start + size, is_long or size >= LONG_BEGINNING)
+            for start, is_long in places
+            for size in range(1, len(word) + 1)
+            if letters.startswith(word[:size], start)
+        }
+    return (len(letters), True) in places
 
 
 def _is_language(word: str) -> bool:
@@ -172,25 +209,41 @@ def _read_behind(text: str, start: int, end: int, is_known: IsKnown) -> Iterator
     elif match := _OR.match(text, end):
         # "The Cranford Protocol or Cranford Agreement was ..." names one thing, most other "or" name two.
         for other in _read_names(match["behind"], is_known)[:1]:
-            yield other, "or", False
+            language = _IN_LANGUAGE.match(text, text.index(other, match.start("behind")) + len(other))
+            yield other, "or", language is not None and _is_language(language["language"])
 
 
 def _read_names(behind: str, is_known: IsKnown) -> list[str]:
-    """The longest run of words that is a known name, and what "or" and commas add to it."""
+    """The longest run of words that is a known name, and what "or" and commas add to it.
+
+    Names that the corpus does not know are passed over where a list in small letters goes on behind them.
+    """
     names: list[str] = []
+    has_gap = False
     while behind:
         words = list(regex.finditer(r"\S+", behind))[:MAX_WORDS]
         for word in reversed(words):
             other = behind[: word.end()].strip(_QUOTES).strip(_AFTER_NAME)
-            if other and is_known(other):
+            rest = behind[behind.index(other) + len(other) :]
+            if other and is_known(other) and (not has_gap or _ITEM_END.match(rest)):
                 names.append(other)
-                rest = behind[behind.index(other) + len(other) :]
                 break
         else:
-            break
+            unknown = _LISTED.match(behind)
+            if unknown is None:
+                break
+            rest, has_gap = behind[unknown.end() :], True
         following = _NEXT.match(rest)
         behind = rest[following.end() :] if following else ""
     return names
+
+
+def _read_lists(text: str, is_known: IsKnown) -> Iterator[tuple[str, str, str]]:
+    """A list of other names behind a noun that is none: a color scheme, also called dark mode, dark theme or more."""
+    for match in _LIST.finditer(text):
+        names = _read_names(match["behind"], is_known)
+        if names and "," in match["behind"][: match["behind"].rindex(names[-1])]:  # not "frankincense and myrrh family"
+            yield from ((names[0], other, match["marker"]) for other in names[1:])
 
 
 def _read_definition(
@@ -203,7 +256,11 @@ def _read_definition(
     what = match["what"]
     phrase_end = _PHRASE_END.search(what)
     kind = what[: phrase_end.start()].split() if phrase_end else what.split()
+    if more := _COORDINATED.match(what):  # a free and source-available game engine
+        kind = more.group().split()
     names = [f"{surface} {' '.join(kind[-n:])}" for n in range(1, min(3, len(kind)) + 1)]
+    names += [f"{surface} {''.join(word[0] for word in kind[-n:])}" for n in range(2, min(3, len(kind)) + 1)]  # an OS
+    names += [f"{surface} {form}" for form in SHORT_FORMS.get(kind[-1], ())] if kind else []
     if maker := _MAKER.search(what):
         names.append(f"{maker['maker']} {surface}")
     yield from ((name, "definition", True) for name in names if is_known(name))

@@ -15,9 +15,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import regex
 
 from graphrag.names import (
+    SMALL_WORDS,
     abbreviates,
     acronyms_of,
     base_letters,
+    digit_acronyms_of,
     digit_runs,
     has_code_shape,
     is_acronym,
@@ -35,10 +37,24 @@ from graphrag.naming.person_rules import (
     by_part_of_name,
     by_shorter_name,
 )
-from graphrag.naming.spelling_rules import by_compound, by_kind_suffix, by_spelling
+from graphrag.naming.spelling_rules import (
+    by_compound,
+    by_inflection,
+    by_initials_compound,
+    by_kind_suffix,
+    by_short_form,
+    by_spelling,
+)
+from graphrag.naming.vetoes import free_letters
 
 _SYMBOL = regex.compile(r"\p{Lu}.*_|_.*\p{Lu}")  # a name in code with underscores and capitals: PyObject_Call
 _NO_WORD = regex.compile(r"^[b-df-hj-np-tv-xz]{3,6}$")  # small letters, none a vowel: an acronym all the same
+
+_MIXED_CASE = regex.compile(r"^\p{Lu}(?=\p{L}*\p{Ll})\p{L}{1,6}\p{Lu}$|^\p{Lu}\p{Ll}{1,2}\p{Lu}{1,5}$")  # WoT, DoD
+_DIGIT_ACRONYM = regex.compile(r"^\p{L}[24\p{L}]*[24][24\p{L}]*\p{L}$")  # P2P
+SHORTEST_COMPACT = 5  # I/O is not IO for its letters alone
+MAX_WORDS = 8  # longer names are phrases
+MAX_RUN = 4  # words that an acronym inside a longer name stands for
 
 Rule = Callable[[Sequence[Node]], Iterator[Candidate]]
 
@@ -61,11 +77,17 @@ def by_code_shape(nodes: Sequence[Node]) -> Iterator[Candidate]:
 
 
 def compact_pairs(nodes: Sequence[Node]) -> Iterator[tuple[int, int]]:
-    groups = group_positions((node.name.key.replace(" ", ""), i) for i, node in enumerate(nodes))
+    """Pairs of the same letters and numbers, whatever blanks, apostrophes and slashes stand between them."""
+    groups = group_positions((_letters_alone(node.name.key), i) for i, node in enumerate(nodes))
     for members in groups.values():
         for other in members[1:]:
             if digit_runs(nodes[members[0]].name.key) == digit_runs(nodes[other].name.key):
                 yield members[0], other
+
+
+def _letters_alone(key: str) -> str:
+    bare = key.replace(" ", "")
+    return bare.replace("'", "").replace("/", "") if len(bare) >= SHORTEST_COMPACT else bare
 
 
 def by_accents(nodes: Sequence[Node]) -> Iterator[Candidate]:
@@ -102,24 +124,64 @@ def by_legal_form(nodes: Sequence[Node]) -> Iterator[Candidate]:
 
 
 def by_acronym(nodes: Sequence[Node]) -> Iterator[Candidate]:
-    """AWS and Amazon Web Services; also a name that holds both, and rpg, which is no word."""
+    """AWS and Amazon Web Services; also a name that holds both, rpg (which is no word), WoT, P2P and peer to peer."""
     full_forms: dict[str, list[int]] = defaultdict(list)
     position = {node.name.key: i for i, node in enumerate(nodes)}
     for i, node in enumerate(nodes):
-        if not node.name.qualifier:
-            for acronym in sorted(acronyms_of(node.name.words)):
+        if not node.name.qualifier and not _has_loose_letter(node):
+            for acronym in sorted(acronyms_of(node.name.words) | digit_acronyms_of(node.name.words)):
                 full_forms[acronym].append(i)
     for i, node in enumerate(nodes):
-        if any(is_acronym(surface) or _NO_WORD.match(surface) for surface in node.surfaces):
-            acronym = node.name.key.replace(" ", "")
-            for long in full_forms.get(acronym, []):
-                # LL and Linux-libre, CDP and cookie details page: two letters or a plain phrase prove little.
-                is_weak = len(acronym) == 2 or all(surface.islower() for surface in nodes[long].surfaces)
-                yield Candidate(i, long, "acronym", WEAK if is_weak else 1.0, "Acronym of the full form.")
+        shapes = [surface for surface in node.surfaces if _is_short_form(surface)]
+        mixed = [surface for surface in node.surfaces if _MIXED_CASE.match(surface)]
+        acronym = node.name.key.replace(" ", "")
+        for long in full_forms.get(acronym, []) if shapes or mixed else ():
+            if not shapes and not any(_has_case_of(surface, nodes[long].name.words) for surface in mixed):
+                continue
+            # LL and Linux-libre, CDP and cookie details page: two letters or a plain phrase prove little.
+            is_weak = len(acronym) == 2 or all(surface.islower() for surface in nodes[long].surfaces)
+            yield Candidate(i, long, "acronym", WEAK if is_weak else 1.0, "Acronym of the full form.")
         if node.name.qualifier and abbreviates(node.name.qualifier.upper(), " ".join(node.name.words)):
             for key in (" ".join(node.name.words), node.name.qualifier):
                 if key in position:
                     yield Candidate(position[key], i, "acronym", 1.0, "The full form with its acronym in brackets.")
+
+
+def _has_loose_letter(node: Node) -> bool:
+    """A capital that stands alone inside a word is no word: PGO is not PyGObject."""
+    letters = [word for word in node.name.words if len(word) == 1]
+    return bool(letters) and len(free_letters(letters, node.name)) < len(letters)
+
+
+def _is_short_form(surface: str) -> bool:
+    return is_acronym(surface) or bool(_NO_WORD.match(surface) or _DIGIT_ACRONYM.match(surface))
+
+
+def _has_case_of(surface: str, words: Sequence[str]) -> bool:
+    """Small words have small letters, the others capitals: WoT of Web of Things."""
+    return len(surface) == len(words) and all(
+        letter.islower() == (word in SMALL_WORDS) for letter, word in zip(surface, words, strict=True)
+    )
+
+
+def by_acronym_inside(nodes: Sequence[Node]) -> Iterator[Candidate]:
+    """AI for science, artificial intelligence for science: some words of the one are an acronym in the other."""
+    shorts: dict[tuple[str, ...], list[tuple[int, str]]] = defaultdict(list)
+    for i, node in enumerate(nodes):
+        if len(node.name.words) > 1:
+            inner = {word.casefold() for surface in node.surfaces for word in surface.split() if is_acronym(word)}
+            for acronym in sorted(inner.intersection(node.name.words)):
+                shorts[node.name.words].append((i, acronym))
+    for i, node in enumerate(nodes) if shorts else ():
+        words = node.name.words
+        for start in range(len(words) if 3 <= len(words) <= MAX_WORDS else 0):
+            for end in range(start + 2, min(len(words), start + MAX_RUN) + 1):
+                for acronym in sorted(acronyms_of(words[start:end])):
+                    for short, inside in shorts.get((*words[:start], acronym, *words[end:]), ()):
+                        if inside == acronym and nodes[short].name.qualifier == node.name.qualifier:
+                            yield Candidate(
+                                short, i, "acronym", WEAK, "Some words of the one are an acronym in the other."
+                            )
 
 
 def by_country(nodes: Sequence[Node]) -> Iterator[Candidate]:
@@ -162,10 +224,14 @@ RULES: tuple[tuple[Rule, bool], ...] = (
     (by_honorific, True),
     (by_initials, True),
     (by_country, False),
+    (by_inflection, False),
     (by_acronym, True),
+    (by_acronym_inside, True),
     (by_numeronym, True),
     (by_kind_suffix, True),
     (by_compound, True),
+    (by_initials_compound, True),
+    (by_short_form, True),
     (by_shorter_name, True),
     (by_part_of_name, True),
 )

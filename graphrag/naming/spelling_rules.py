@@ -1,4 +1,5 @@
-"""Rules for one name in two spellings: British and American, Vue.js and Vue, Rust and Rust language, web app.
+"""Rules for one name in two spellings: British and American, Vue.js and Vue, Rust and Rust language, web app, vscode,
+integration tests and integration testing.
 
 These rules look at the form of names alone, so that each asks for more than likeness: that the shorter name is no word
 which the corpus writes in small letters (node and Node.js), and that no second name fits. Reads nothing.
@@ -14,6 +15,7 @@ import regex
 
 from graphrag.names import SMALL_WORDS
 from graphrag.naming.nodes import WEAK, Candidate, Node
+from graphrag.naming.word_forms import SHORT_FORMS, inflection_stem
 
 _BRITISH = (
     (regex.compile(r"(?<=\w{3})is(e|ed|er|ers|es|ing|ation|ations)$"), r"iz\1"),
@@ -30,6 +32,10 @@ _BRITISH_WORDS = {
 }  # fmt: skip
 SHORTEST_PART = 3
 SHORTEST_COMPOUND = 5
+SHORTEST_RUN = 8  # letters of two words run together: retrogaming
+LONGEST_BLEND = 8  # words of a name that is shortened to first letters and its last word
+MAX_SAME_FORM = 50  # names of one shortened form
+_BETWEEN_WORDS = regex.compile(r"[\s\p{Pd}_]+")
 
 
 def by_spelling(nodes: Sequence[Node]) -> Iterator[Candidate]:
@@ -93,3 +99,72 @@ def by_compound(nodes: Sequence[Node]) -> Iterator[Candidate]:
             short = shorts.get(words[0] + words[1][:size])
             if short is not None:
                 yield Candidate(short, i, "compound", WEAK, "The first word, and the start of the second.")
+
+
+def by_inflection(nodes: Sequence[Node]) -> Iterator[Candidate]:
+    """integration tests, Integration testing; retro-game, retrogaming: another form of the last word, in small letters.
+
+    Names of several words only (code and coding are two), and no nouns of agents: a load balancer is no load balancing.
+    """
+    first: dict[tuple[str, str], int] = {}
+    runs: dict[tuple[str, str], list[int]] = {}
+    for i, node in enumerate(nodes):
+        words, last = node.name.words, _BETWEEN_WORDS.split(node.name.surface.strip())[-1]
+        if not words or not last.islower() or node.name.person == "yes" or len(words[-1]) <= SHORTEST_PART:
+            continue
+        form = "".join(words[:-1]) + inflection_stem(words[-1]), node.name.qualifier
+        if len(words) == 1:
+            if len(words[0]) >= SHORTEST_RUN and not node.common_words:
+                runs.setdefault(form, []).append(i)
+        elif form in first and nodes[first[form]].name.words != words:
+            yield Candidate(i, first[form], "inflection", 1.0, "Another form of the last word.")
+        else:
+            first.setdefault(form, i)
+    for form, members in runs.items():
+        for i in members if form in first else ():
+            yield Candidate(i, first[form], "inflection", WEAK, "Another form of the last word, run together.")
+
+
+def find_initials_compounds(nodes: Sequence[Node]) -> Iterator[tuple[int, int]]:
+    """The first letters of the first words before the last word whole: gdrive, Google Drive; vscode."""
+    shorts: dict[str, list[int]] = {}
+    for i, node in enumerate(nodes):
+        if len(node.name.words) <= 2 and len(node.name.compact) > SHORTEST_PART:
+            shorts.setdefault(node.name.compact, []).append(i)
+    for i, node in enumerate(nodes):
+        words = node.name.words
+        if 1 < len(words) <= LONGEST_BLEND and len(words[-1]) >= SHORTEST_PART and not node.name.qualifier:
+            for short in shorts.get("".join(word[0] for word in words[:-1]) + words[-1], [])[:MAX_SAME_FORM]:
+                if short != i:
+                    yield short, i
+
+
+def by_initials_compound(nodes: Sequence[Node]) -> Iterator[Candidate]:
+    """Of those, what is one word that nobody writes otherwise: gsheets, but not "estate" for an end state."""
+    for short, i in find_initials_compounds(nodes):
+        node, is_person = nodes[short], "yes" in (nodes[short].name.person, nodes[i].name.person)
+        is_new = len(node.name.words) == 1 and len(node.name.compact) >= SHORTEST_COMPOUND and not node.common_words
+        if is_new and not is_person and len(nodes[i].name.words[-1]) > SHORTEST_PART:
+            yield Candidate(short, i, "compound", WEAK, "First letters of the first words, and the last word.")
+
+
+def find_short_forms(nodes: Sequence[Node]) -> Iterator[tuple[int, int]]:
+    """Equal but for words that the one cuts short: web app, web application; lib, library."""
+    short = {long: forms[0] for long, forms in SHORT_FORMS.items()}
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for i, node in enumerate(nodes):
+        form = (*(short.get(word, word) for word in node.name.words), node.name.qualifier)
+        groups.setdefault(form, []).append(i)
+    for members in groups.values():
+        for n, a in enumerate(members[:MAX_SAME_FORM]):
+            for b in members[n + 1 : MAX_SAME_FORM]:
+                if nodes[a].name.words != nodes[b].name.words:
+                    yield a, b
+
+
+def by_short_form(nodes: Sequence[Node]) -> Iterator[Candidate]:
+    """Of those, names of several words; the one that is cut short may stand for several (auth)."""
+    for a, b in find_short_forms(nodes):
+        if len(nodes[a].name.words) > 1:
+            short, long = sorted((a, b), key=lambda i: (len(nodes[i].name.key), i))
+            yield Candidate(short, long, "short_form", WEAK, "The same words, one of them cut short.")

@@ -9,12 +9,15 @@ Does not: say that two names are one. No veto means no more than that a rule or 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
-from rapidfuzz.distance import Levenshtein, Prefix
+import regex
+from rapidfuzz.distance import Levenshtein
 
 from graphrag.names import (
     Name,
     base_letters,
+    digit_acronyms_of,
     digit_runs,
     is_numeronym_of,
     singular,
@@ -22,6 +25,7 @@ from graphrag.names import (
     titles_differ,
 )
 from graphrag.naming.country_names import country_of
+from graphrag.naming.word_forms import SHORT_WORD, inflection_stem, is_cut_short, is_related_word
 
 # Any two words of one row exclude each other.
 OPPOSITES = (
@@ -52,26 +56,18 @@ def _opposites_by_word() -> dict[str, frozenset[str]]:
 
 
 _OPPOSITE_OF = _opposites_by_word()
-_ENDINGS = frozenset((
-    "", "able", "ation", "e", "ed", "er", "ern", "ers", "es", "ies", "ing", "ings", "ion", "ions", "or", "ors", "s",
-    "y",
-))  # fmt: skip
-SHORT_FORMS = {
-    "administrator": ("admin",), "administration": ("admin",), "application": ("app",), "applications": ("apps",),
-    "authentication": ("auth",), "authorization": ("auth",), "configuration": ("config",), "database": ("db",),
-    "development": ("dev",), "documentation": ("docs",), "environment": ("env",), "information": ("info",),
-    "language": ("lang",), "library": ("lib",), "management": ("mgmt",), "operations": ("ops",),
-    "repository": ("repo",), "service": ("svc",), "simulator": ("sim",), "simulation": ("sim",),
-    "specification": ("spec",), "windows": ("win",),
-}  # fmt: skip
-SHORT_WORD = 3  # a word of so few letters has no spelling variants: Wei, Wen
+_SEPARATORS = regex.compile(r"[^\p{L}\p{M}\d]+")
 EDITS = 2
 KIND_SUFFIXES = ("lang", "js")  # Rust, rustlang
 GAP = 3  # JavaScript is longer than Java by more
 
 
-def find_veto(a: Name, b: Name) -> str:
-    """Why `a` and `b` can never be one entity, or an empty string. Symmetric."""
+def find_veto(a: Name, b: Name, *, is_direct: bool = True) -> str:
+    """Why `a` and `b` can never be one entity, or an empty string. Symmetric.
+
+    Not `is_direct`: the two were never compared, a third name is to join them. Then one differing word keeps them apart
+    only where it stands in the same place: Microsoft Edge and Edge browser may both be Edge.
+    """
     if a.key == b.key:
         return ""
     if a.has_mixed_script or b.has_mixed_script:
@@ -86,7 +82,7 @@ def find_veto(a: Name, b: Name) -> str:
         return ""
     if a.legal_form and b.legal_form and a.legal_form != b.legal_form:
         return f"two legal forms: {_both(a.legal_form, b.legal_form)}"
-    return find_title_veto(a, b) or _numbers(a, b) or _words(a, b)
+    return find_title_veto(a, b) or _numbers(a, b) or _words(a, b, is_direct=is_direct)
 
 
 def find_title_veto(a: Name, b: Name) -> str:
@@ -109,15 +105,9 @@ def is_spelling_variant(a: str, b: str) -> bool:
     shorter = min(len(a), len(b))
     if shorter <= SHORT_WORD or any(c.isdigit() for c in a + b):
         return False
-    return Levenshtein.distance(a, b, score_cutoff=EDITS) <= (1 if shorter == SHORT_WORD + 1 else EDITS)
-
-
-def is_related_word(a: str, b: str) -> bool:
-    """Two forms of one word, or one of them cut short: testing and tests, south and southern, app and application."""
-    if a in SHORT_FORMS.get(b, ()) or b in SHORT_FORMS.get(a, ()):
+    if inflection_stem(a) == inflection_stem(b):
         return True
-    n_shared = Prefix.similarity(a, b)
-    return n_shared >= SHORT_WORD and a[n_shared:] in _ENDINGS and b[n_shared:] in _ENDINGS
+    return Levenshtein.distance(a, b, score_cutoff=EDITS) <= (1 if shorter == SHORT_WORD + 1 else EDITS)
 
 
 def is_initial_of(short: str, full: str) -> bool:
@@ -130,6 +120,8 @@ def _both(a: str, b: str) -> str:
 
 def _numbers(a: Name, b: Name) -> str:
     if a.numbers == b.numbers or is_numeronym_of(a.key, b.key) or is_numeronym_of(b.key, a.key):
+        return ""
+    if a.key in digit_acronyms_of(b.words) or b.key in digit_acronyms_of(a.words):
         return ""
     return f"numbers differ: {_differing(*_only(a.numbers, b.numbers))}"
 
@@ -144,7 +136,7 @@ def _differing(a: list[str], b: list[str]) -> str:
     return _both(" ".join(a) or "none", " ".join(b) or "none")
 
 
-def _words(a: Name, b: Name) -> str:
+def _words(a: Name, b: Name, *, is_direct: bool) -> str:
     only_a, only_b = _only(a.plain, b.plain)
     for word in only_a:
         for other in only_b:
@@ -152,13 +144,31 @@ def _words(a: Name, b: Name) -> str:
                 return f"opposites: {_both(word, other)}"
     if are_persons(a, b):
         return _persons(a, b)
-    letters_a, letters_b = ([word for word in only if _is_letter(word)] for only in (only_a, only_b))
+    letters_a, letters_b = (
+        free_letters(letters, name) if (letters := [word for word in only if _is_letter(word)]) else []
+        for only, name in ((only_a, a), (only_b, b))
+    )
     if letters_a or letters_b:
         return f"single letters differ: {_differing(letters_a, letters_b)}"
-    one_differs = len(only_a) == len(only_b) == 1 and len(a.plain) > 1
-    if one_differs and not (is_spelling_variant(only_a[0], only_b[0]) or is_related_word(only_a[0], only_b[0])):
-        return f"one word differs: {_both(only_a[0], only_b[0])}"
+    if len(only_a) == len(only_b) == 1 and len(a.plain) > 1:
+        word, other = only_a[0], only_b[0]
+        are_forms = is_spelling_variant(word, other) or is_related_word(word, other)
+        are_forms |= is_initial_of(word, other) or is_initial_of(other, word)  # GMod and Garry's Mod
+        if not are_forms and (is_direct or a.words.index(word) == b.words.index(other)):
+            return f"one word differs: {_both(word, other)}"
     return _prefix(a, b)
+
+
+def free_letters(letters: Iterable[str], name: Name) -> list[str]:
+    """Of the letters, those that are words of the name: A of Team A; not G of GMod, nor a preposition (v Brně)."""
+    tokens = _SEPARATORS.split(name.surface.strip())
+    is_cased = any(token.istitle() for token in tokens)
+    free = {
+        token.casefold()
+        for n, token in enumerate(tokens)
+        if not (is_cased and token.islower() and 0 < n < len(tokens) - 1)
+    }
+    return [letter for letter in letters if letter in free]
 
 
 def _is_letter(word: str) -> bool:
@@ -169,7 +179,8 @@ def _prefix(a: Name, b: Name) -> str:
     short, long = sorted((a.compact, b.compact), key=len)
     if long[len(short) :] in KIND_SUFFIXES:
         return ""
-    is_prefix = a.is_one_word and b.is_one_word and long.startswith(short) and not is_related_word(short, long)
+    are_forms = is_related_word(short, long) or is_cut_short(short, long)
+    is_prefix = a.is_one_word and b.is_one_word and long.startswith(short) and not are_forms
     return (
         f"one is the start of the other: {_both(a.key, b.key)}" if is_prefix and len(long) - len(short) >= GAP else ""
     )

@@ -20,10 +20,12 @@ class Lexicon:
 
     headings: folded headings. lower, upper: words in lower case, and with a capital where none is due.
     names: folded capitalised names.
-    compounds: folded lower-case compounds. known: folded words of declared names -> (surface words, type).
+    compounds: folded lower-case compounds. known: folded words of declared names -> (surface words, type), and
+    known_lengths: first folded word -> numbers of words, longest first: a vault may have 20,000 notes "Note N".
     """
 
-    known: dict[str, list[tuple[tuple[str, ...], str, bool]]] = field(default_factory=dict)
+    known: dict[tuple[str, ...], list[tuple[tuple[str, ...], str]]] = field(default_factory=dict)
+    known_lengths: dict[str, list[int]] = field(default_factory=dict)
     known_folds: set[str] = field(default_factory=set)
     lower: Counter[str] = field(default_factory=Counter)
     upper: Counter[str] = field(default_factory=Counter)
@@ -68,9 +70,15 @@ class Lexicon:
             if not parts or (len(parts) == 1 and (fold in ORDINARY_WORDS or len(fold) < 2)):
                 continue
             self.known_folds.add(fold)
-            self.known.setdefault(parts[0].casefold(), []).append((parts, kind, True))
+            folds = tuple(part.casefold() for part in parts)
+            self.known.setdefault(folds, []).append((parts, kind))
+            lengths = self.known_lengths.setdefault(folds[0], [])
+            if len(parts) not in lengths:
+                lengths.append(len(parts))
         for entries in self.known.values():
-            entries.sort(key=lambda entry: (-len(entry[0]), entry[0]))
+            entries.sort(key=lambda entry: entry[0])
+        for lengths in self.known_lengths.values():
+            lengths.sort(reverse=True)
 
     def is_common(self, fold: str) -> bool:
         """A word that the corpus writes small far more often: a label or a heading's capital makes it no name."""

@@ -141,29 +141,30 @@ def heading_names(clean: Clean, words: Sequence[Word], lexicon: Lexicon) -> list
 
 
 def known_names(clean: Clean, words: Sequence[Word], lexicon: Lexicon) -> list[Name]:
-    found, position = [], 0
-    while position < len(words):
-        for parts, kind, _ in lexicon.known.get(words[position].fold, ()):
-            last = position + len(parts) - 1
-            here = words[position : last + 1]
-            if len(here) < len(parts) or not is_same_name(parts, here, clean.text, lexicon):
-                continue
-            found.append(Name(here[0].start, here[-1].end, kind, "known"))
-            position = last
-            break
-        position += 1
+    """The longest declared name at each place, from left to right."""
+    found: list[Name] = []
+    end = 0
+    folds = [word.fold for word in words]
+    for position, fold in enumerate(folds):
+        for length in lexicon.known_lengths.get(fold, ()) if position >= end else ():
+            here = words[position : position + length]
+            entries = lexicon.known.get(tuple(folds[position : position + length]), ())
+            kind = next((kind for parts, kind in entries if is_same_name(parts, here, clean.text, lexicon)), None)
+            if kind is not None:
+                found.append(Name(here[0].start, here[-1].end, kind, "known"))
+                end = position + length
+                break
     return found
 
 
 def is_same_name(parts: Sequence[str], here: Sequence[Word], text: str, lexicon: Lexicon) -> bool:
-    """Several words compare without case; one word may be small where the corpus does not write it big more often."""
+    """Whether words that are equal without case are the declared name: several are, where they stand side by side; one
+    may be small where the corpus does not write it big more often."""
     if len(parts) == 1:
         word, fold = here[0].text, here[0].fold
         is_small = word == parts[0].lower() and parts[0][1:].islower() and here[0].tag[:1] in {"N", ""}
         is_rare = lexicon.upper[fold] == 0 or 2 * lexicon.upper[fold] >= lexicon.lower[fold]
         return word == parts[0] or (is_small and is_rare and fold not in GENERIC_NAMES)
-    if any(part.casefold() != word.fold for part, word in zip(parts, here, strict=True)):
-        return False
     return all(text[a.end : b.start] in {" ", "-", "/", " & "} for a, b in pairwise(here))
 
 

@@ -117,8 +117,9 @@ def kill_once(root: Path, url: str, drawn: random.Random) -> tuple[str, int]:
         wait_for_stage(run.stderr, stage)
         time.sleep(delay)
         has_ended = run.poll() is not None
-        os.killpg(run.pid, signal.SIGKILL)
-        run.wait()
+        if not has_ended:
+            os.killpg(run.pid, signal.SIGKILL)
+            run.wait()
         run.stderr.close()
         if not has_ended:
             return stage, (count_calls(url) - made - (count_kept(root) - kept)) if url else 0

@@ -176,6 +176,17 @@ def test_two_full_forms_of_one_acronym_are_proposals() -> None:
     assert verdicts(result) == ["propose", "propose"]
 
 
+def test_acronym_of_another_page_is_a_proposal_in_a_large_corpus() -> None:
+    """SUM of the page on SQL is no Short URL Manager; two pages each, or one page with both, say more."""
+    crowd = [f"Name {n}" for n in range(20)]
+    assert titles(names("SUM", "Short URL Manager")) == ["Short URL Manager"]
+    apart = names("SUM", "Short URL Manager", *crowd)
+    assert {"SUM", "Short URL Manager"} <= set(titles(apart))
+    assert verdicts(apart) == ["propose"]
+    twice = names("SUM", "SUM", "Short URL Manager", "Short URL Manager", *crowd)
+    assert "SUM" not in titles(twice)
+
+
 def test_text_decides_between_two_full_forms() -> None:
     full, other, both = (
         document("a", "Amazon Web Services is large. AWS is large."),

@@ -16,7 +16,7 @@ def read(text: str, surface: str, known: str, *, title: str = "", nth: int = 0) 
     keys = {name_key(name) for name in known.split("|")}
     mentions = ENTITY_MENTIONS.from_rows([mention(doc, surface, nth=nth)])
     found = find_phrases(mentions, DOCUMENTS.from_rows([doc]), is_known=lambda name: name_key(name) in keys)
-    return [(p.other, p.is_sure) for p in found]
+    return [(p.other, p.is_sure) for p in found if p.surface == surface]
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,16 @@ def read(text: str, surface: str, known: str, *, title: str = "", nth: int = 0) 
         ("Redis (or Memcached) is used, as is Kafka (also Pulsar).", "Redis", "Memcached", [("Memcached", False)]),
         ("Kafka (also Pulsar) is used.", "Kafka", "Pulsar", [("Pulsar", False)]),
         ("Ledger, known as Moneybox, is old.", "Ledger", "Moneybox", [("Moneybox", True)]),
+        ("Windows Forms (WinForms) is old.", "Windows Forms", "WinForms", [("WinForms", True)]),
+        ("Garry's Mod (or GMod for short) is a game.", "Garry's Mod", "GMod", [("GMod", True)]),
+        ("The Windows Forms (Winter) are old.", "Windows Forms", "Winter", [("Winter", False)]),
+        ("Resolution (also known as data matching, data linkage, record linkage, and more) is.", "Resolution",
+         "data matching|record linkage", [("data matching", True), ("record linkage", True)]),
+        ("Bursera is known as the torchwood family, the frankincense and myrrh family, or simply the incense tree.",
+         "Bursera", "frankincense|myrrh", []),
+        ("Vysoké učení technické v Brně (VUT), or Brno University (BUT) in English, is old.",
+         "Vysoké učení technické v Brně", "Brno University", [("Brno University", True)]),
+        ("Ledger (LG), or Moneybox in Shops, is old.", "Ledger", "Moneybox", [("Moneybox", False)]),
     ],
 )  # fmt: skip
 def test_other_names(text: str, surface: str, known: str, expected: list[tuple[str, bool]]) -> None:
@@ -54,6 +64,11 @@ def test_other_names(text: str, surface: str, known: str, expected: list[tuple[s
     [
         ("Godot is a free game engine for all.", "Godot", "Godot Engine|Godot game", [("Godot engine", True)]),
         ("Edge is a web browser created by Microsoft.", "Edge", "Microsoft Edge", [("Microsoft Edge", True)]),
+        ("Chrome is a browser from the tech company Google.", "Chrome", "Google Chrome", [("Google Chrome", True)]),
+        ("Defold is a free and open game engine with it.", "Defold", "Defold engine", [("Defold engine", True)]),
+        ("Unix is a powerful operating system.", "Unix", "unix-os", [("Unix os", True)]),
+        ("Termux is a terminal application for all.", "Termux", "termux-app", [("Termux app", True)]),
+        ("Redis is a store and the Cluster is new.", "Redis", "Redis Cluster", []),
         ("Redis is a store. Redis Cluster shards it.", "Redis", "Redis Cluster", []),
         ("We say that Redis is a cluster.", "Redis", "Redis Cluster", []),
     ],
@@ -75,3 +90,13 @@ def test_a_page_begins_with_the_name_of_its_subject() -> None:
 def test_hostile_brackets_are_read_in_linear_time() -> None:
     text = "Redis " + "(" * 5000 + "also known as " * 2000
     assert read(text, "Redis", "Cache") == []
+
+
+def test_a_list_of_other_names_of_what_has_none_itself() -> None:
+    text = "A light color scheme —also called black mode, dark mode, dark theme, night mode, or lights-out — is good."
+    doc = document("a", text)
+    known = {name_key(name) for name in ("dark mode", "dark theme", "lights-out")}
+    found = find_phrases(
+        ENTITY_MENTIONS.empty(), DOCUMENTS.from_rows([doc]), is_known=lambda name: name_key(name) in known
+    )
+    assert [(p.surface, p.other) for p in found] == [("dark mode", "dark theme"), ("dark mode", "lights-out")]

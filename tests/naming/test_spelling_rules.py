@@ -6,7 +6,15 @@ import pytest
 
 from graphrag.names import parse_name
 from graphrag.naming.nodes import Node
-from graphrag.naming.spelling_rules import american_spelling, by_compound, by_kind_suffix, by_spelling
+from graphrag.naming.spelling_rules import (
+    american_spelling,
+    by_compound,
+    by_inflection,
+    by_initials_compound,
+    by_kind_suffix,
+    by_short_form,
+    by_spelling,
+)
 
 
 def nodes(*surfaces: str, common: str = "", notes: str = "", family: str = "") -> list[Node]:
@@ -62,3 +70,31 @@ def test_kind_suffix_needs_a_name_that_is_no_word_and_no_second_note() -> None:
 def test_compound() -> None:
     names = nodes("webdev", "web development", "Sports", "Source Ports", "webapp", "Web App Server", "web")
     assert [(c.short, c.long) for c in by_compound(names)] == [(0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "is_found"),
+    [
+        ("integration-tests", "Integration testing", True),
+        ("retro-game", "retrogaming", True),
+        ("self-hosted", "self-host", True),
+        ("cellular-automata", "Cellular automaton", True),
+        ("parse", "Parsing", False),  # one word each
+        ("code", "coding", False),
+        ("https", "HTTP", False),
+        ("load balancer", "load balancing", False),  # who does it, and what is done
+        ("default set", "default setting", False),
+        ("Order Processing", "order process", False),  # a name in capitals
+        ("game server", "gaming server", False),
+    ],
+)
+def test_inflection(a: str, b: str, is_found: bool) -> None:
+    assert bool(list(by_inflection(nodes(a, b)))) == is_found
+    assert bool(list(by_inflection(nodes(b, a)))) == is_found
+
+
+def test_short_forms_and_initials() -> None:
+    names = nodes("web application", "web app", "lib", "library")
+    assert [(c.short, c.long) for c in by_short_form(names)] == [(1, 0)]
+    names = nodes("vscode", "Visual Studio Code", "estate", "End State", "gpi", "Graphic PI", common="estate")
+    assert [(c.short, c.long) for c in by_initials_compound(names)] == [(0, 1)]

@@ -103,3 +103,29 @@ def test_forms_of_one_word_are_no_differing_words() -> None:
         assert not find_veto(parse_name(a), parse_name(b)), (a, b)
     for a, b in (("Redis Host", "Redisson Host"), ("Bank of China", "Bank of Canada"), ("Data API", "Data App")):
         assert find_veto(parse_name(a), parse_name(b)), (a, b)
+
+
+def test_letters_inside_a_word_are_no_single_letters() -> None:
+    assert not find_veto(parse_name("GMod"), parse_name("Garry's Mod"))
+    assert not find_veto(parse_name("WoT"), parse_name("Web of Things"))
+    assert not find_veto(parse_name("Vysoké učení technické v Brně"), parse_name("Brno University of Technology"))
+    for a, b in (("Team A", "Team"), ("TeamA", "TeamB"), ("team a", "team")):
+        assert find_veto(parse_name(a), parse_name(b)), (a, b)
+
+
+def test_acronyms_with_a_digit_are_no_numbers_of_their_full_form() -> None:
+    assert not find_veto(parse_name("P2P"), parse_name("peer-to-peer"))
+    assert find_veto(parse_name("P3P"), parse_name("peer-to-peer"))
+
+
+def test_names_that_a_third_one_joins_may_differ_in_a_word_of_another_place() -> None:
+    edge, chrome = parse_name("Edge browser"), parse_name("Microsoft Edge")
+    assert find_veto(edge, chrome)
+    assert not find_veto(edge, chrome, is_direct=False)
+    for a, b in (("Bank of China", "Bank of Canada"), ("Edge browser", "Edge team")):
+        assert find_veto(parse_name(a), parse_name(b), is_direct=False), (a, b)
+
+
+def test_one_run_of_letters_with_its_last_word_cut_short() -> None:
+    assert not find_veto(parse_name("webapp"), parse_name("webapplication"))
+    assert find_veto(parse_name("Java"), parse_name("JavaScript"))
