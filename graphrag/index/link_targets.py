@@ -29,8 +29,8 @@ _ATTACHMENT = re.compile(
 
 
 class Resolution(NamedTuple):
-    """`path` of the document for resolved, ambiguous and self. `owners`: notes that have an unresolved target for a title
-    or alias."""
+    """`path` of the document for resolved, ambiguous and self. `owners`: notes that have an unresolved target for a
+    title or alias."""
 
     status: str
     path: str | None = None

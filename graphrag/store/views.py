@@ -219,8 +219,8 @@ VIEWS = (
     ),
     View(
         "linked_but_never_mentioned",
-        "Links to a document about an entity that the linking document does not name anywhere, in no spelling: the link "
-        "stands for something the text is silent about.",
+        "Links to a document about an entity that the linking document never names, in no spelling: the link stands "
+        "for something that its text is silent about.",
         """select d.path, l.line, l.raw, t.path as target_path, string_agg(e.title, ', ' order by e.title) as entity
            from links l join documents d on d.id = l.document_id join documents t on t.id = l.target_document_id
            join entity_documents o on o.document_id = t.id join entities e on e.id = o.entity_id
