@@ -16,7 +16,7 @@ from typing import Annotated
 
 import typer
 
-from graphrag import __version__, cli_aliases, cli_communities, cli_runs
+from graphrag import __version__, cli_aliases, cli_communities, cli_links, cli_runs
 from graphrag.cli_options import Json, Root, Set, open_project
 from graphrag.errors import GraphragError, UsageError, did_you_mean
 
@@ -36,6 +36,7 @@ app.add_typer(cli_aliases.app, name="aliases")
 app.add_typer(cli_runs.app)
 app.command()(cli_communities.communities)
 app.command()(cli_communities.report)
+app.command()(cli_links.links)
 
 
 @app.callback()
