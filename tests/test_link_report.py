@@ -18,9 +18,9 @@ from graphrag.store import open_index
 
 FILES = {
     "Home.md": "# Home\n\nWe read [[Log]], [[log]] and [[Nowhere]].\n\n- requires [[Queue]]\n",
-    "Log.md": '---\nup: "[[Home]]"\n---\n# Log\n\nBack to [home](Home.md#top), [[#Log]] and [[nowhere]]; see [[Note]].\n',
+    "Log.md": '---\nup: "[[Home]]"\n---\n# Log\n\nTo [home](Home.md#top), [[#Log]] and [[nowhere]]; see [[Note]].\n',
     "a/Note.md": "# Note\n\nThis one stands alone but for [[../../out]].\n",
-    "b/Note.md": "---\naliases: [Queue]\n---\n# Other note\n\n`[[Home]]` is code, [x](https://example.org) is elsewhere.\n",
+    "b/Note.md": "---\naliases: [Queue]\n---\n# Other note\n\n`[[Home]]` is code, [x](https://example.org).\n",
     "lost.md": "Nothing leads here.\n",
     "VAULT_INDEX.md": "# Vault index\n\n[[Home]] [[Log]]\n",
     "index/a.md": "# a\n\n17 notes · 40 links · 0 unresolved · sha256 f88159677ba4\n\n[[Home]]\n",

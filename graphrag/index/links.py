@@ -58,7 +58,8 @@ def build_links(documents: pl.DataFrame, *, dialect: str = "obsidian", aliases: 
                 {
                     "document_id": document["id"], "ordinal": ordinal, "line": link.line, "syntax": link.syntax,
                     "raw": link.raw, "target": link.target, "subpath": link.subpath, "display": link.display,
-                    "status": found.status, "target_document_id": ids.get(found.path),
+                    "status": found.status, "target_document_id": ids.get(found.path), "predicate": link.predicate,
+                    "description": link.reason, "start_char": link.start, "end_char": link.end,
                 }
             )  # fmt: skip
     return Links(tables.LINKS.conform(tables.LINKS.from_rows(rows)), warnings)

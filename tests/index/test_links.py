@@ -130,6 +130,19 @@ def test_rows_are_in_order_of_paths_and_places_whatever_the_order_of_documents()
     ]
 
 
+def test_each_row_has_its_place_and_what_it_stands_for() -> None:
+    text = '---\nup: "[[b]]"\n---\n- requires [[b]] (for login)\n\nowner:: [[b]] ![[b]] \\[[b]] [b](b.md)\n'
+    links = build_links(documents_of({"a.md": text, "b.md": "x"})).links
+    assert all(text[a:b] == raw for a, b, raw in links.select("start_char", "end_char", "raw").iter_rows())
+    assert links.select("syntax", "predicate", "description").rows() == [
+        ("frontmatter", "up", ""),
+        ("wikilink", "requires", "for login"),
+        ("inline_field", "owner", ""),
+        ("embed", "embeds", ""),
+        ("inline_field", "owner", ""),
+    ]
+
+
 def test_a_note_that_goes_or_comes_changes_where_links_lead() -> None:  # 33, 34, and a cycle
     files = {"a.md": "[[b]]", "b.md": "[[a]]"}
     assert set(build_links(documents_of(files)).links["status"]) == {"resolved"}
