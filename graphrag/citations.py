@@ -24,7 +24,7 @@ KINDS = {
     "Reports": "community_reports",
     "Sources": "text_units",
 }  # fmt: skip
-_CITATION = re.compile(r"([ \t]*)\[\s*Data\s*:\s*([^\]]*)\]", re.IGNORECASE)
+CITATION = re.compile(r"([ \t]*)\[\s*Data\s*:\s*([^\]]*)\]", re.IGNORECASE)
 _DATASET = re.compile(r"([A-Za-z][A-Za-z ]*?)\s*\(([^()]*)\)")
 
 
@@ -72,9 +72,9 @@ def renumber_citations(text: str, numbers: Mapping[Cited, Cited]) -> CheckedText
         citation = cite(**{dataset: listed for dataset, listed in kept.items() if listed})
         return match[1] + citation if citation else ""
 
-    return CheckedText(_CITATION.sub(rewrite, text), tuple(cited), n_removed)
+    return CheckedText(CITATION.sub(rewrite, text), tuple(cited), n_removed)
 
 
 def drop_citations(text: str) -> str:
     """The text without its citations."""
-    return _CITATION.sub("", text)
+    return CITATION.sub("", text)

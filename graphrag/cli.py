@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -20,6 +21,7 @@ from graphrag import __version__, cli_aliases, cli_communities, cli_links, cli_r
 from graphrag.cli_options import Json, Root, Set, open_project
 from graphrag.errors import GraphragError, UsageError, did_you_mean
 
+EMBEDDED = "embedded"  # llm.model without a model
 MODES = ("local", "global", "basic")
 
 app = typer.Typer(
@@ -125,23 +127,39 @@ def search(
     context_only: Annotated[
         bool, typer.Option("--context-only", help="Print the context that an answer would rest on.")
     ] = False,
+    no_llm: Annotated[
+        bool, typer.Option("--no-llm", help="Answer with an extract, without the model that llm.model names.")
+    ] = False,
+    dynamic: Annotated[
+        bool,
+        typer.Option(
+            "--dynamic/--no-dynamic", help="--global: read only reports that bear on the question, level 0 down."
+        ),
+    ] = False,
     json: Json = False,
     root: Root = None,
     set_: Set = None,
 ) -> None:
-    """Answer a question from the published index, with citations.
+    """Answer a question from the published index, with citations: in a model's words where llm.model names one.
 
     Example: graphrag search --global "What are the recurring causes of incidents?"
     """
     chosen = _choose_mode(mode, {"global": global_, "local": local, "basic": basic})
     question = _clean_question(question)
+    if dynamic and chosen != "global":
+        raise UsageError("--dynamic is for --global.")
     root, settings = open_project(root, set_)
     from graphrag import render
     from graphrag.search import answer_question
     from graphrag.store import open_index
     from graphrag.vectors import locate_model
 
-    with open_index(root / settings.output.dir) as published:
+    with open_index(root / settings.output.dir) as published, ExitStack() as stack:
+        llm = None
+        if not (no_llm or context_only) and settings.llm.model != EMBEDDED:
+            from graphrag.search_model import load_search_model
+
+            llm = stack.enter_context(load_search_model(settings, root, mode=chosen))
         answer = answer_question(
             published,
             question,
@@ -152,6 +170,8 @@ def search(
             if budget_tokens is None
             else _at_least(1, "--budget-tokens", budget_tokens),
             model=locate_model(settings.embeddings.model, root),
+            dynamic=dynamic,
+            llm=llm,
         )
     print(render.render_answer(answer, json=json, context_only=context_only, show_sources=show_sources))
     if not answer.answered:

@@ -14,7 +14,7 @@ from graphrag.tables import TABLES
 if TYPE_CHECKING:
     from graphrag.planning import Plan
     from graphrag.run import RunSummary
-    from graphrag.search.answer import Answer
+    from graphrag.search.answer import Answer, Usage
     from graphrag.store import Index
 
 MAX_CELL = 80
@@ -120,9 +120,18 @@ def render_answer(answer: Answer, *, json: bool, context_only: bool, show_source
             refs.setdefault(place, []).append(citation.ref)
         for (path, start, end, quote), names in refs.items():
             lines += [f"  {', '.join(dict.fromkeys(names))}  {path} [{start}:{end}]", f"    {' '.join(quote.split())}"]
-    if answer.notices:
-        lines += ["", *answer.notices]
-    return "\n".join(lines)
+    said = [*answer.notices, *render_usage(answer.usage)]
+    return "\n".join([*lines, "", *said] if said else lines)
+
+
+def render_usage(usage: Usage) -> list[str]:
+    """`2 calls, 1 from the memo; 3,200 + 150 tokens, $0.0012`; none where no model was asked."""
+    if not usage.is_of_model:
+        return []
+    calls = "1 call" if usage.calls == 1 else f"{usage.calls:,} calls"
+    memo = f", {usage.from_memo:,} from the memo" if usage.from_memo else ""
+    cost = "cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:.4f}"
+    return [f"{calls}{memo}; {usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens, {cost}"]
 
 
 def describe_tables(index: Index) -> pl.DataFrame:

@@ -74,7 +74,9 @@ class Llm(Section):
     summarize_model: str = Field("", description="another model for descriptions; empty: llm.model")
     report_model: str = Field("", description="another model for community reports; empty: llm.model")
     judge_model: str = Field("", description="another model to judge whether two names are one; empty: llm.model")
-    search_model: str = Field("", description="not used yet: answers need no model in this version")
+    search_model: str = Field(
+        "", description="another model to write the answers of `graphrag search`; empty: llm.model"
+    )
     api_base: str = Field(
         "", description="address of your own server, such as http://localhost:8000/v1; empty: the provider's"
     )

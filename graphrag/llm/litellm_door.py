@@ -122,8 +122,10 @@ def open_llm(
     memo: Memo | None = None,
     ledger: CallLedger | None = None,
     max_tokens: int | None = None,
+    retries: Retries | None = None,
 ) -> LiteLlm | None:
-    """The model that the settings name, or None in embedded mode. max_tokens: a limit for the whole run."""
+    """The model that the settings name, or None in embedded mode. max_tokens: a limit for the whole run; retries: other
+    than those of a run."""
     llm, embedding = settings.llm, settings.embeddings.model
     if llm.model == EMBEDDED:
         return None
@@ -143,6 +145,7 @@ def open_llm(
         budget=Budget(limit_usd=llm.budget_usd or None, limit_tokens=max_tokens),
         memo=memo,
         ledger=ledger,
+        retries=retries,
     )
 
 

@@ -1,8 +1,9 @@
 """When a call is tried again, and after how long.
 
-Told to slow down (429, 503, 529): as the provider says, else 1, 2, 4 ... 60 seconds; up to 12 times, and never longer
-than `max_wait_seconds` at once. Server errors and lost connections: 0.5, 1, 2, 4 ... 30 seconds, `max_retries` times.
-Time-outs: soon, twice. All with jitter, so that calls that failed together do not come back together.
+Told to slow down (429, 503, 529): as the provider says, else 1, 2, 4 ... 60 seconds; up to `max_refusals` times, and
+never longer than `max_wait_seconds` at once. Server errors and lost connections: 0.5, 1, 2, 4 ... 30 seconds,
+`max_retries` times. Time-outs: soon, twice. All with jitter, so that calls that failed together do not come back
+together.
 
 A service that is down is told from a call that is ill: when 8 different calls in a row failed, everybody waits (5, 10,
 20 ... 60 seconds), and their failures do not count against them until `outage_seconds` have passed without any success.
@@ -42,12 +43,13 @@ class Retries:
         self,
         *,
         max_retries: int,
+        max_refusals: int = MAX_LIMITED,
         max_wait_seconds: float = 300.0,
         outage_seconds: float = 300.0,
         backoff_seconds: float = 0.5,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.max_retries = max_retries
+        self.max_retries, self._max_refusals = max_retries, max_refusals
         self.max_wait_seconds = max_wait_seconds
         self._outage_seconds, self._backoff, self._clock = outage_seconds, backoff_seconds, clock
         self._failing: set[str] = set()  # keys of the calls that failed since the last success
@@ -88,7 +90,7 @@ class Retries:
 
     def _after_refusal(self, fault: Fault, n_refusals: int) -> Retry | None:
         wait = fault.retry_after
-        if n_refusals > MAX_LIMITED or (wait is not None and wait > self.max_wait_seconds):
+        if n_refusals > self._max_refusals or (wait is not None and wait > self.max_wait_seconds):
             return None
         if wait is None:
             return Retry(_jitter(min(LONGEST_LIMITED, self._backoff * 2**n_refusals)))

@@ -64,8 +64,10 @@ _DEFINED = regex.compile(
 )
 _PHRASE_END = regex.compile(
     r"[,()]| (?:that|which|who|whose|for|of|to|in|on|at|by|with|from|as|and|or|where|used|created|developed|built|"
-    r"based|designed|written|made|released|published|powered|is|are|was|were|has|have|it)\b"
+    r"based|designed|written|made|released|published|powered|consisting|containing|including|using|is|are|was|were|has|"
+    r"have|it)\b"
 )
+_KIND_OF = regex.compile(r"^(?:(?:sub-?)?genre|type|kind|form|style|variety) of (?:an? )?")
 _COORDINATED = regex.compile(
     r"\p{Ll}[\p{Ll}-]* and \p{Ll}[\p{Ll}-]*(?: [\p{Ll}-]+){0,2}? \p{Ll}+(?= with | for | to | that |[,.]|$)"
 )
@@ -253,7 +255,7 @@ def _read_definition(
     match = _DEFINED.match(text, end)
     if match is None or surface.islower() or not _SENTENCE_START.search(text[max(0, start - 12) : start]):
         return
-    what = match["what"]
+    what = _KIND_OF.sub("", match["what"])
     phrase_end = _PHRASE_END.search(what)
     kind = what[: phrase_end.start()].split() if phrase_end else what.split()
     if more := _COORDINATED.match(what):  # a free and source-available game engine

@@ -33,6 +33,7 @@ _BRITISH_WORDS = {
 SHORTEST_PART = 3
 SHORTEST_COMPOUND = 5
 SHORTEST_RUN = 8  # letters of two words run together: retrogaming
+SHORTEST_BLEND = 7  # words and letters of the last: Google Drive, Visual Studio Code
 LONGEST_BLEND = 8  # words of a name that is shortened to first letters and its last word
 MAX_SAME_FORM = 50  # names of one shortened form
 _BETWEEN_WORDS = regex.compile(r"[\s\p{Pd}_]+")
@@ -140,11 +141,12 @@ def find_initials_compounds(nodes: Sequence[Node]) -> Iterator[tuple[int, int]]:
 
 
 def by_initials_compound(nodes: Sequence[Node]) -> Iterator[Candidate]:
-    """Of those, what is one word that nobody writes otherwise: gsheets, but not "estate" for an end state."""
+    """Of those, what is no other word: vscode, gsheets; not Sports (source ports), estate (end state), dlang (Dart)."""
     for short, i in find_initials_compounds(nodes):
-        node, is_person = nodes[short], "yes" in (nodes[short].name.person, nodes[i].name.person)
-        is_new = len(node.name.words) == 1 and len(node.name.compact) >= SHORTEST_COMPOUND and not node.common_words
-        if is_new and not is_person and len(nodes[i].name.words[-1]) > SHORTEST_PART:
+        node, words = nodes[short], nodes[i].name.words
+        is_new = len(node.name.words) == 1 and not node.common_words and all(s.islower() for s in node.surfaces)
+        is_person = "yes" in (node.name.person, nodes[i].name.person)
+        if is_new and not is_person and len(words) + len(words[-1]) >= SHORTEST_BLEND:
             yield Candidate(short, i, "compound", WEAK, "First letters of the first words, and the last word.")
 
 

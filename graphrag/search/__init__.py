@@ -6,21 +6,48 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from graphrag.search.answer import Answer
+    from graphrag.search.model_answer import SearchModel
     from graphrag.store import Index
 
 
 def answer_question(
-    index: Index, question: str, *, mode: str, level: int, top: int, budget_tokens: int, model: str = ""
+    index: Index,
+    question: str,
+    *,
+    mode: str,
+    level: int,
+    top: int,
+    budget_tokens: int,
+    model: str = "",
+    dynamic: bool = False,
+    llm: SearchModel | None = None,
 ) -> Answer:
-    """Answer in one of the modes local, global, basic; see the rooms of those names for the knobs."""
+    """Answer in one of the modes local, global, basic; see the rooms of those names for the knobs.
+
+    model: of vectors. llm: writes the answer; None gives an extract.
+    """
+    if mode == "global" and llm is not None:
+        from graphrag.search.global_answer import search_global_with_model
+
+        return search_global_with_model(
+            index, question, llm=llm, level=level, top=top, budget_tokens=budget_tokens, dynamic=dynamic
+        )
     if mode == "global":
         from graphrag.search.global_search import search_global
 
-        return search_global(index, question, level=level, top=top, budget_tokens=budget_tokens, model=model)
+        return search_global(
+            index, question, level=level, top=top, budget_tokens=budget_tokens, model=model, dynamic=dynamic
+        )
     if mode == "basic":
         from graphrag.search.basic_search import search_basic
 
-        return search_basic(index, question, top=top, budget_tokens=budget_tokens, model=model)
-    from graphrag.search.local_search import search_local
+        answer = search_basic(index, question, top=top, budget_tokens=budget_tokens, model=model)
+    else:
+        from graphrag.search.local_search import search_local
 
-    return search_local(index, question, top=top, budget_tokens=budget_tokens, model=model)
+        answer = search_local(index, question, top=top, budget_tokens=budget_tokens, model=model)
+    if llm is None:
+        return answer
+    from graphrag.search.model_answer import answer_with_model
+
+    return answer_with_model(index, answer, llm)

@@ -8,7 +8,7 @@ Does not: retrieve anything, or choose what an answer says.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -47,20 +47,39 @@ class Source:
     score: float
 
 
+OF_A_MODEL = ("from_memo", "sentences", "unsupported_sentences")
+
+
 @dataclass(frozen=True)
 class Usage:
+    """What an answer took. cost_usd is None where a model's price is unknown. Of a model's answer only: `from_memo`,
+    replies that were paid for before; `sentences` that state something; those of them that the context does not
+    support."""
+
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    cost_usd: float = 0.0
+    cost_usd: float | None = 0.0
     context_tokens: int = 0
     seconds: float = 0.0
+    from_memo: int = 0
+    sentences: int = 0
+    unsupported_sentences: int = 0
+
+    @property
+    def is_of_model(self) -> bool:
+        return self.calls + self.from_memo > 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Without what only a model's answer has, where no model was asked."""
+        return {name: value for name, value in asdict(self).items() if self.is_of_model or name not in OF_A_MODEL}
 
 
 @dataclass(frozen=True)
 class Answer:
     """What a search mode found. `notices` are lines for the reader about the search itself: what is missing from the
-    index, which name was ambiguous, how many citations were removed."""
+    index, which name was ambiguous, how many citations were removed. `context_ids` are the rows in the context, by
+    dataset."""
 
     mode: str
     question: str
@@ -72,6 +91,7 @@ class Answer:
     relationships: tuple[dict[str, Any], ...] = ()
     reports: tuple[dict[str, Any], ...] = ()
     context: str = ""
+    context_ids: Mapping[str, Sequence[int]] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
     notices: tuple[str, ...] = ()
 
@@ -88,9 +108,15 @@ class Answer:
             "entities": list(self.entities),
             "relationships": list(self.relationships),
             "reports": list(self.reports),
-            "usage": asdict(self.usage),
+            "usage": self.usage.to_json(),
             **said,
         }
+
+
+def with_context(draft: Answer, packed: Packed) -> Answer:
+    """The draft with what an answer would rest on."""
+    usage = replace(draft.usage, context_tokens=packed.n_tokens)
+    return replace(draft, context=packed.text, context_ids=packed.ids, usage=usage)
 
 
 def compose_answer(
@@ -103,15 +129,16 @@ def compose_answer(
     checked = check_citations("\n".join([label, *lines]), packed.ids)
     cited = set(checked.cited)
     kept = [c for c in dict.fromkeys(citations) if (c.ref.partition(" (")[0], c.human_readable_id) in cited]
-    n = checked.n_removed
-    were = "citation was" if n == 1 else "citations were"
-    removed = [f"{n} {were} not in the context and {'was' if n == 1 else 'were'} removed."] if n else []
     return replace(
-        draft,
+        with_context(draft, packed),
         text=checked.text,
         answered=True,
         citations=tuple(kept),
-        context=packed.text,
-        usage=replace(draft.usage, context_tokens=packed.n_tokens),
-        notices=(*draft.notices, *removed),
+        notices=(*draft.notices, *tell_removed(checked.n_removed)),
     )
+
+
+def tell_removed(n: int) -> list[str]:
+    """The notice about citations that were removed; none for 0."""
+    were = "citation was" if n == 1 else "citations were"
+    return [f"{n} {were} not in the context and {'was' if n == 1 else 'were'} removed."] if n else []

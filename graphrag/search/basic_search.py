@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from graphrag.context import TokenCounter, pack
-from graphrag.search.answer import NOTHING, Answer, Usage, compose_answer
+from graphrag.search.answer import NOTHING, Answer, Usage, compose_answer, with_context
 from graphrag.search.cues import is_yes_no
 from graphrag.search.extract import choose_quotes
 from graphrag.search.ranking import is_relevant, prepare_question, rank_rows
@@ -67,6 +67,7 @@ def search_basic(
     ]
     if relevant:
         packed = pack([source_section(passages)], budget=budget_tokens, count=count)
+        answer = with_context(answer, packed)
         shown = [p for p in relevant if p.human_readable_id in packed.ids["Sources"]]
         names = group_names(index, named)
         quotes = choose_quotes(asked, shown, scores, limit=MAX_QUOTES, in_named=in_named, names=names)

@@ -14,15 +14,16 @@ Reads communities, community_reports, documents, text_units, the inverted index 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from graphrag.context import TokenCounter, pack
-from graphrag.errors import SearchError, UsageError
+from graphrag.errors import UsageError
 from graphrag.search.answer import EXTRACTIVE_LABEL, NOTHING, Answer, Usage, compose_answer
 from graphrag.search.documents_of_kind import THEME_WORDS
 from graphrag.search.entities_of_type import compose_entities, find_entities_of_type
+from graphrag.search.levels import load_hierarchy, select_reports
 from graphrag.search.overview import compose_overview, find_overview
 from graphrag.search.ranking import (
     Question,
@@ -42,7 +43,7 @@ from graphrag.search.report_digest import (
 from graphrag.search.rows import Report, load_passages, load_reports
 from graphrag.search.sections import check_budget, list_reports, list_sources, report_section, source_section
 from graphrag.search.seeds import explain_unknown_name, find_named_entities
-from graphrag.tables import UNCONNECTED
+from graphrag.search.select_communities import select_communities
 from graphrag.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -50,15 +51,6 @@ if TYPE_CHECKING:
 
 MAX_RANKED, MAX_PASSAGES, MAX_READ_PASSAGES = 10_000, 200, 30
 SOURCES_SHARE = 0.3
-
-
-class Community(NamedTuple):
-    """What the roll-up needs of a row of communities."""
-
-    community: int
-    level: int
-    parent: int
-    children: list[int]
 
 
 def search_global(
@@ -69,21 +61,31 @@ def search_global(
     budget_tokens: int = 4000,
     top: int = 10,
     model: str = "",
+    dynamic: bool = False,
     count: TokenCounter = count_tokens,
 ) -> Answer:
     """The best quotes of the reports that bear on the question, cited; sources are the passages they quote.
 
     level: of the hierarchy, 0 the coarsest; where it is deeper than a community goes, its leaf stands in.
-    model: `none` leaves vectors out. Raises UsageError for a budget below 1 or a negative level, SearchError when the
-    index has no reports.
+    model: `none` leaves vectors out. dynamic: only reports of communities that have to do with the question, found from
+    level 0 down (select_communities.py). Raises UsageError for a budget below 1 or a negative level, SearchError when
+    the index has no reports.
     """
     check_budget(budget_tokens)
     if level < 0:
         raise UsageError(f"--level must be 0 or more, got {level}.")
     began = time.perf_counter()
-    selected, missing = select_reports(index, level=level)
+    hierarchy = load_hierarchy(index)
     asked, notices = prepare_question(index, question, model=model)
     about = _without_theme_words(asked)
+    if dynamic:
+        relevant = {report.community for report in _rank_reports(index, about, list(hierarchy.reports.values()))}
+        rated = select_communities(
+            hierarchy, level=level, rate=lambda numbers: [5.0 * (n in relevant) for n in numbers]
+        )
+        selected, missing = rated.report_ids, 0
+    else:
+        selected, missing = select_reports(hierarchy, level=level)
     if missing:
         notices.append(f"{missing} communities have no report at level {level} or above and were left out.")
     answer = Answer("global", question, NOTHING, False, notices=tuple(notices))
@@ -118,46 +120,6 @@ def search_global(
             answer = compose_answer(answer, lines, citations, packed=packed, label=label)
     seconds = round(time.perf_counter() - began, 3)
     return replace(answer, usage=Usage(context_tokens=answer.usage.context_tokens, seconds=seconds))
-
-
-def select_reports(index: Index, *, level: int) -> tuple[list[str], int]:
-    """Ids of the reports of a level after roll-up, and the number of communities that no report covers."""
-    communities = [
-        Community(*row)
-        for row in index.frame("select community, level, parent, children from communities order by community").rows()
-    ]
-    reports = dict(
-        index.frame(
-            "select community, id from community_reports where title <> ? order by community", (UNCONNECTED,)
-        ).rows()
-    )
-    if not reports:
-        raise SearchError('No community reports. Run "graphrag index".')
-    skipped = index.frame("select community from communities where title = ?", (UNCONNECTED,))["community"].to_list()
-    used, missing = roll_up_level([c for c in communities if c.community not in skipped], set(reports), level=level)
-    return [reports[community] for community in used], missing
-
-
-def roll_up_level(
-    communities: Sequence[Community], with_report: Collection[int], *, level: int
-) -> tuple[list[int], int]:
-    """Communities whose reports cover every entity once: those of the level, leaves above it, and, where a report is
-    missing, the nearest ancestor that has one in place of all below it. Second: communities left uncovered."""
-    by_number = {community.community: community for community in communities}
-
-    def cover(number: int) -> tuple[list[int], int]:
-        community = by_number[number]
-        if community.level >= level or not community.children:
-            return ([number], 0) if number in with_report else ([], 1)
-        parts = [cover(child) for child in sorted(community.children) if child in by_number]
-        missing = sum(part[1] for part in parts)
-        if missing and number in with_report:
-            return [number], 0
-        return [used for part in parts for used in part[0]], missing
-
-    roots = sorted(community.community for community in communities if community.parent == -1)
-    covers = [cover(root) for root in roots]
-    return [used for part in covers for used in part[0]], sum(part[1] for part in covers)
 
 
 def _without_theme_words(question: Question) -> Question:

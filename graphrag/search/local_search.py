@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from graphrag.context import TokenCounter, pack
-from graphrag.search.answer import NOTHING, Answer, Usage, compose_answer
+from graphrag.search.answer import NOTHING, Answer, Usage, compose_answer, with_context
 from graphrag.search.cues import is_negated, is_yes_no
 from graphrag.search.dependents import asks_for_dependents, find_dependents
 from graphrag.search.entities_of_type import compose_entities, find_entities_of_type
@@ -121,6 +121,7 @@ def search_local(
     relevant, facts = _choose_relevant(asked, found)
     if relevant or facts:
         packed = pack(_sections(found), budget=budget_tokens, count=count)
+        answer = with_context(answer, packed)
         shown = [p for p in relevant if p.human_readable_id in packed.ids.get("Sources", ())]
         limit = 0 if found.leading else MAX_QUOTES
         facts = [f for f in facts if f.human_readable_id in packed.ids.get("Relationships", ())]

@@ -131,7 +131,7 @@ def read_topics(folder: Path) -> Topics:
         mentions.append(make_mention(doc, row["display_name"], 0))
         own = {row["display_name"], row["topic"], *row["aliases"]}
         for name in own:
-            for spelling in {name, name.replace("-", " ")}:
+            for spelling in {name.strip(), name.strip().replace("-", " ")}:
                 for match in regex.finditer(rf"(?<!\w){regex.escape(spelling)}(?!\w)", text, flags=regex.IGNORECASE):
                     if match.start() > 0:
                         mentions.append(make_mention(doc, match.group(), match.start()))

@@ -1,13 +1,13 @@
 """Index runs that are killed (SIGKILL) in every stage, publish included, night after night.
 
-    python -m tests.bench.bench_kills_pipeline [--kills 50] [--rounds 5] [--seed 1]
+    python -m tests.bench.bench_kills_pipeline [--kills 50] [--each 5] [--seed 1] [--mode llm | embedded]
 
-The sample's documents, half of the rounds with a model (the fake server of ../shared/bench, 50 ms a call), half without
+The sample's documents, half of the kills with a model (the fake server of ../shared/bench, 50 ms a call), half without
 (lite rules, local vectors). Each round edits three documents, then runs are killed at a random moment after a random
-stage has ended, then one is left alone. After each kill the live index is opened, checked (store/integrity.py) and must
-be one whole run that was there before, or the one just published. In the end the tables must equal, row for row and
-number for number, those of a folder that had the same rounds without a kill, and no call was paid for twice but those
-that were in flight (bench_kills.py counts them call by call).
+stage has ended, up to five times or until one was quicker, then one is left alone. After each kill the live index is
+opened and checked (store/integrity.py): it must be one whole run, the one before or the one just published. In the end
+the tables must equal, row for row and number for number, those of a folder that had the same rounds without a kill, and
+no call was paid for twice but those that were in flight (bench_kills.py counts them call by call).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from itertools import count
 from pathlib import Path
 from typing import IO
 
@@ -38,6 +39,7 @@ from tests.bench.bench_llm import ROOT
 
 DOCUMENTS = ROOT / "data" / "sample" / "docs"
 STAGES = ("", *(stage.name for stage in PIPELINE))  # "": before the first has ended
+MODES = ("llm", "embedded")
 LONGEST_RUN = 600.0  # seconds
 DELAYS = (0.0, 0.8)  # seconds after the end of a stage
 
@@ -45,33 +47,40 @@ DELAYS = (0.0, 0.8)  # seconds after the end of a stage
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--kills", type=int, default=50)
-    parser.add_argument("--rounds", type=int, default=5, help="of each mode")
+    parser.add_argument("--each", type=int, default=5, help="kills a round at most")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--mode", choices=MODES, action="append")
     args = parser.parse_args()
     drawn = random.Random(args.seed)
-    for mode in ("llm", "embedded"):
+    modes = args.mode or MODES
+    for mode in modes:
         with tempfile.TemporaryDirectory() as folder, serve(50) if mode == "llm" else nullcontext("") as url:
-            bench_mode(mode, Path(folder), url, args.kills // 2, args.rounds, drawn)
+            bench_mode(mode, Path(folder), url, args.kills // len(modes), args.each, drawn)
 
 
-def bench_mode(mode: str, work: Path, url: str, n_kills: int, n_rounds: int, drawn: random.Random) -> None:
+def bench_mode(mode: str, work: Path, url: str, n_kills: int, n_each: int, drawn: random.Random) -> None:
     roots = [work / name for name in ("undisturbed", "killed")]
     for root in roots:
         shutil.copytree(DOCUMENTS, root / "data" / "input")
         (root / "settings.toml").touch()
     calls = Counter[str]()
     n_lost, killed_after = 0, Counter[str]()
-    for number in range(n_rounds):
+    for number in count():
+        if killed_after.total() >= n_kills:
+            break
         for root in roots:
             edit_documents(root / "data" / "input", number)
         with counted(calls, "undisturbed", url):
             finish_run(roots[0], url)
         with counted(calls, "killed", url):
-            for _ in range(share(n_kills, n_rounds, number)):
-                stage, lost = kill_once(roots[1], url, drawn)
+            for _ in range(min(n_each, n_kills - killed_after.total())):
+                stage = drawn.choice(STAGES)
+                lost = kill_after(stage, roots[1], url, drawn)
+                check_live_index(roots[1])
+                if lost is None:
+                    break  # it has ended, and published perhaps
                 killed_after[stage or "start"] += 1
                 n_lost += lost
-                check_live_index(roots[1])
             finish_run(roots[1], url)
     compare_tables(*roots)
     print(
@@ -83,10 +92,6 @@ def bench_mode(mode: str, work: Path, url: str, n_kills: int, n_rounds: int, dra
         print(f"{mode}: {calls['undisturbed']} calls undisturbed, {more} more with kills, {n_lost} were in flight")
         if more > n_lost or n_lost > CONCURRENCY * n_kills:
             raise SystemExit("calls were paid for twice")
-
-
-def share(total: int, parts: int, number: int) -> int:
-    return total // parts + (number < total % parts)
 
 
 @contextmanager
@@ -107,22 +112,21 @@ def edit_documents(folder: Path, number: int) -> None:
     )
 
 
-def kill_once(root: Path, url: str, drawn: random.Random) -> tuple[str, int]:
-    """(the stage after whose end the run was killed, calls that were in flight); again where the run was too quick."""
-    while True:
-        stage, delay = drawn.choice(STAGES), drawn.uniform(*DELAYS)
-        made, kept = (count_calls(url) if url else 0), count_kept(root)
-        run = start_run(root, url)
-        assert run.stderr is not None
-        wait_for_stage(run.stderr, stage)
-        time.sleep(delay)
-        has_ended = run.poll() is not None
-        if not has_ended:
-            os.killpg(run.pid, signal.SIGKILL)
-            run.wait()
-        run.stderr.close()
-        if not has_ended:
-            return stage, (count_calls(url) - made - (count_kept(root) - kept)) if url else 0
+def kill_after(stage: str, root: Path, url: str, drawn: random.Random) -> int | None:
+    """Calls that were in flight when the run was killed; None where it ended before."""
+    made, kept = (count_calls(url) if url else 0), count_kept(root)
+    run = start_run(root, url)
+    assert run.stderr is not None
+    wait_for_stage(run.stderr, stage)
+    time.sleep(drawn.uniform(*DELAYS))
+    has_ended = run.poll() is not None
+    if not has_ended:
+        os.killpg(run.pid, signal.SIGKILL)
+        run.wait()
+    run.stderr.close()
+    if has_ended:
+        return None
+    return count_calls(url) - made - (count_kept(root) - kept) if url else 0
 
 
 def wait_for_stage(lines: IO[str], stage: str) -> None:

@@ -67,6 +67,8 @@ def test_other_names(text: str, surface: str, known: str, expected: list[tuple[s
         ("Chrome is a browser from the tech company Google.", "Chrome", "Google Chrome", [("Google Chrome", True)]),
         ("Defold is a free and open game engine with it.", "Defold", "Defold engine", [("Defold engine", True)]),
         ("Unix is a powerful operating system.", "Unix", "unix-os", [("Unix os", True)]),
+        ("MERN is a JavaScript stack consisting of parts.", "MERN", "mern-stack", [("MERN stack", True)]),
+        ("Rogue is a kind of dungeon game.", "Rogue", "Rogue game|Rogue kind", [("Rogue game", True)]),
         ("Termux is a terminal application for all.", "Termux", "termux-app", [("Termux app", True)]),
         ("Redis is a store and the Cluster is new.", "Redis", "Redis Cluster", []),
         ("Redis is a store. Redis Cluster shards it.", "Redis", "Redis Cluster", []),

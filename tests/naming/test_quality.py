@@ -17,6 +17,7 @@ from tests.bench.bench_disambiguation import (
     score_mentions,
     score_topics,
     score_within,
+    topic_groups,
 )
 
 pytestmark = pytest.mark.shared
@@ -26,9 +27,19 @@ def test_topics_and_their_aliases(shared: Path) -> None:
     topics = read_topics(shared / "data")
     score, wrong = score_topics(topics, run_disambiguation(topics.docs, topics.mentions))
     assert wrong <= 0.005
-    assert score.precision >= 0.97
-    assert score.recall >= 0.20
-    assert score.ceiling >= 0.53
+    assert score.precision >= 0.98
+    assert score.recall >= 0.255
+    assert score.ceiling >= 0.59
+
+
+def test_a_judge_of_topics_is_held_back_by_vetoes_alone(shared: Path) -> None:
+    """bitcoin-wallet and bitcoin-payment are both called Bitcoin there; a veto keeps the two apart, and wins."""
+    topics = read_topics(shared / "data")
+    judge = make_judge(topic_groups(topics))
+    score, wrong = score_topics(topics, run_disambiguation(topics.docs, topics.mentions, judge))
+    assert wrong <= 0.005
+    assert score.precision >= 0.99
+    assert score.recall >= 0.51
 
 
 def test_spellings_within_documents(shared: Path) -> None:
@@ -36,11 +47,11 @@ def test_spellings_within_documents(shared: Path) -> None:
     result = run_disambiguation(spellings.docs, spellings.mentions)
     mentions = score_mentions(spellings, result)
     assert mentions.precision >= 0.95
-    assert mentions.recall >= 0.77
+    assert mentions.recall >= 0.78
     names = score_within(spellings, result)
     assert names.precision >= 0.79
-    assert names.recall >= 0.34
-    assert names.ceiling >= 0.68
+    assert names.recall >= 0.35
+    assert names.ceiling >= 0.70
 
 
 def test_a_judge_that_is_always_right_reaches_the_ceiling(shared: Path) -> None:

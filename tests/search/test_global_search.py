@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag.errors import SearchError, UsageError
-from graphrag.search.global_search import Community, roll_up_level, search_global
+from graphrag.search.global_search import search_global
+from graphrag.search.levels import Community, roll_up_level
 from graphrag.store import Index
 
 MakeIndex = Callable[..., Index]

@@ -1,0 +1,91 @@
+"""Global search with a model: the reports of a level, or those that dynamic selection finds, mapped and reduced.
+
+Each report of the roll-up is read once. A question that names something the index does not know is answered without a
+call, as in every mode. The same question again takes all replies from the memo.
+
+Reads communities, community_reports, documents, text_units. Does not: answer without a model (global_search.py).
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from graphrag.context import TokenCounter
+from graphrag.errors import UsageError
+from graphrag.search.answer import NOTHING, Answer
+from graphrag.search.levels import Hierarchy, load_hierarchy, select_reports
+from graphrag.search.map_reduce import answer_from_reports
+from graphrag.search.model_answer import SearchModel, count_usage
+from graphrag.search.rate_reports import rate_reports
+from graphrag.search.rows import load_reports
+from graphrag.search.sections import check_budget
+from graphrag.search.seeds import explain_unknown_name, find_named_entities
+from graphrag.search.select_communities import select_communities
+from graphrag.tokens import count_tokens
+
+if TYPE_CHECKING:
+    from graphrag.store import Index
+
+
+def search_global_with_model(
+    index: Index,
+    question: str,
+    *,
+    llm: SearchModel,
+    level: int = 1,
+    budget_tokens: int = 4000,
+    top: int = 10,
+    dynamic: bool = False,
+    count: TokenCounter = count_tokens,
+) -> Answer:
+    """The model's answer from community reports, every sentence citing them; sources are passages they quote.
+
+    budget_tokens: of reports in one map question, and of points in the reduce question. Raises UsageError for a budget
+    below 1 or a negative level, SearchError when the index has no reports, and what the model's door raises.
+    """
+    check_budget(budget_tokens)
+    if level < 0:
+        raise UsageError(f"--level must be 0 or more, got {level}.")
+    began = time.perf_counter()
+    hierarchy = load_hierarchy(index)
+    answer = Answer("global", question, NOTHING, False)
+    if unknown := explain_unknown_name(index, question, find_named_entities(index, question)[0]):
+        answer = replace(answer, notices=(unknown,))
+    else:
+        first = llm.llm.ledger.frame().height
+        if dynamic:
+            selected, notices = _select_dynamically(index, hierarchy, question, llm, level, budget_tokens, count)
+        else:
+            selected, missing = select_reports(hierarchy, level=level)
+            left_out = f"{missing} communities have no report at level {level} or above and were left out."
+            notices = [left_out] if missing else []
+        answer = answer_from_reports(
+            index,
+            replace(answer, notices=tuple(notices)),
+            load_reports(index, selected),
+            hierarchy.n_text_units,
+            model=llm,
+            budget_tokens=budget_tokens,
+            top=top,
+            count=count,
+        )
+        answer = count_usage(answer, llm.llm, first)
+    return replace(answer, usage=replace(answer.usage, seconds=round(time.perf_counter() - began, 3)))
+
+
+def _select_dynamically(
+    index: Index,
+    hierarchy: Hierarchy,
+    question: str,
+    llm: SearchModel,
+    level: int,
+    budget_tokens: int,
+    count: TokenCounter,
+) -> tuple[list[str], list[str]]:
+    """Ids of the reports to read, and a notice on what was rated."""
+    reports = {report.community: report for report in load_reports(index, list(hierarchy.reports.values()))}
+    rate = rate_reports(llm, question, reports, budget_tokens=budget_tokens, count=count)
+    found = select_communities(hierarchy, level=level, rate=rate)
+    return found.report_ids, [f"{found.n_rated} reports rated, {len(found.report_ids)} read."]

@@ -1,0 +1,127 @@
+"""`graphrag search` with a model behind the real litellm: its words, its faults, and what it does not cost."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from graphrag.cli import main
+from graphrag.errors import LlmError
+from graphrag.search_model import load_search_model
+from graphrag.settings import load_settings
+
+from .conftest import ROOT
+from .llm.fake_server import FakeServer, Reply, serve
+
+QUESTION = "What does the token cache depend on?"
+
+
+def options(output: Path, cache: Path, server: FakeServer, *more: str) -> list[str]:
+    pairs = [
+        f"output.dir={output}", f"cache.dir={cache}", "llm.model=openai/fake", f"llm.api_base={server.url}",
+        "llm.search_model=openai/fake-search", "llm.price=[1.0, 2.0]", "llm.max_retries=0", *more,
+    ]  # fmt: skip
+    return ["--root", str(ROOT), *(word for pair in pairs for word in ("--set", pair))]
+
+
+def run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as caught:
+        main(list(arguments))
+    return int(caught.value.code or 0)
+
+
+def answer(question: str, _attempt: int) -> Reply:
+    """The first source cited; for global, one point of the first report and then an answer from it."""
+    if question.startswith("Report:"):
+        return Reply('{"reason": "it may", "rating": 3}')
+    if question.startswith("Reports:"):
+        number = re.search(r"^(\d+)\|", question.partition("id|title|content")[2], re.MULTILINE)
+        assert number
+        return Reply(json.dumps({"points": [{"description": f"A point [Data: Reports ({number[1]})]", "score": 80}]}))
+    if cited := re.search(r"\[Data: Reports \(\d+\)\]", question):
+        return Reply(f"The point is made {cited[0]}.")
+    source = re.search(r"^(\d+)\|", question.partition("-----Sources-----")[2], re.MULTILINE)
+    assert source
+    return Reply(f"It depends on Redis [Data: Sources ({source[1]})].")
+
+
+def test_a_model_answers_over_http_and_the_memo_answers_again(
+    sample_index: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serve(answer) as server:
+        here = options(sample_index, tmp_path, server)
+        assert run("search", QUESTION, "--json", *here) == 0
+        first = json.loads(capsys.readouterr().out)
+        assert first["answer"].startswith("It depends on Redis [Data: Sources (")
+        assert [citation["kind"] for citation in first["citations"]] == ["text_units"]
+        assert first["usage"]["calls"] == 1 and first["usage"]["cost_usd"] > 0
+        assert [body["model"] for body in server.bodies] == ["fake-search"]
+        assert run("search", QUESTION, "--json", *here) == 0
+        again = json.loads(capsys.readouterr().out)
+        assert again["answer"] == first["answer"] and again["usage"]["calls"] == 0 and len(server.bodies) == 1
+        assert run("search", "--global", QUESTION, *here) == 0
+        out = capsys.readouterr().out
+        assert out.startswith("The point is made [Data: Reports (") and " calls; " in out
+        assert run("search", "--global", "--dynamic", "--level", "0", QUESTION, *here) == 0
+        assert re.search(r"^(\d+) reports rated, \1 read\.$", capsys.readouterr().out, re.MULTILINE)
+        n_asked = len(server.bodies)
+        assert run("search", QUESTION, "--no-llm", *here) == 0
+        assert "Extractive answer (no model)" in capsys.readouterr().out
+        assert run("search", QUESTION, "--context-only", *here) == 0
+        assert "-----Sources-----" in capsys.readouterr().out
+        assert len(server.bodies) == n_asked
+
+
+@pytest.mark.parametrize(
+    ("reply", "more", "code"),
+    [
+        (Reply(status=401, message="bad key"), (), 1),
+        (Reply("x"), ("llm.budget_usd=0.0000001",), 5),
+        (Reply("x"), ("llm.api_key_env=NO_SUCH_KEY_HERE",), 1),
+    ],
+)
+def test_a_model_that_cannot_be_asked_is_one_line(
+    reply: Reply, more: tuple[str, ...], code: int, sample_index: Path, tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    with serve(lambda _question, _attempt: reply) as server:
+        assert run("search", QUESTION, *options(sample_index, tmp_path, server, *more)) == code
+    captured = capsys.readouterr()
+    assert captured.err.count("\n") == 1 and captured.out == ""
+
+
+def test_what_opening_a_model_raises_comes_when_it_is_needed(tmp_path: Path) -> None:
+    settings = load_settings(ROOT, overrides=["llm.model=openai/x", f"cache.dir={tmp_path}"], environ={})[0]
+
+    def fail(*_args: object, **_kwargs: object) -> None:
+        raise LlmError("no such thing")
+
+    with load_search_model(settings, ROOT, mode="local", open_model=fail) as model:
+        assert model is not None
+        with pytest.raises(LlmError, match="no such thing"):
+            _ = model.llm
+
+
+def test_without_a_model_litellm_is_not_loaded(sample_index: Path) -> None:
+    code = (
+        "import sys\n"
+        "from graphrag.cli import main\n"
+        f"asked = ['search', 'What depends on Redis?', '--root', {str(ROOT)!r}, '--set', 'output.dir={sample_index}']\n"
+        "try: main(asked)\n"
+        "except SystemExit: pass\n"
+        "loaded = {'litellm', 'graphrag.llm'} & set(sys.modules)\n"
+        "sys.exit(f'loaded {loaded}' if loaded else 0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "[Data: " in done.stdout
+
+
+def test_dynamic_is_for_global(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("search", "--local", "--dynamic", "x", "--root", str(ROOT)) == 2
+    assert capsys.readouterr().err == "--dynamic is for --global.\n"
