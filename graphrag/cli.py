@@ -9,6 +9,7 @@ Heavy packages are imported inside the commands that need them, so that `graphra
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sys
 from contextlib import ExitStack
@@ -17,12 +18,12 @@ from typing import Annotated
 
 import typer
 
-from graphrag import __version__, cli_aliases, cli_communities, cli_links, cli_runs
+from graphrag import __version__, cli_aliases, cli_communities, cli_evaluate, cli_links, cli_paths, cli_runs
 from graphrag.cli_options import Json, Root, Set, open_project
 from graphrag.errors import GraphragError, UsageError, did_you_mean
 
 EMBEDDED = "embedded"  # llm.model without a model
-MODES = ("local", "global", "basic")
+MODES = ("auto", "local", "global", "basic")
 
 app = typer.Typer(
     help="Turns a folder of documents into a cited knowledge graph and answers questions from it.",
@@ -36,8 +37,10 @@ app = typer.Typer(
 
 app.add_typer(cli_aliases.app, name="aliases")
 app.add_typer(cli_runs.app)
+app.add_typer(cli_paths.app)
 app.command()(cli_communities.communities)
 app.command()(cli_communities.report)
+app.command()(cli_evaluate.evaluate)
 app.command()(cli_links.links)
 
 
@@ -113,9 +116,11 @@ def plan(json: Json = False, root: Root = None, set_: Set = None) -> None:
 def search(
     question: Annotated[str, typer.Argument(help="What to ask.")],
     global_: Annotated[bool, typer.Option("--global", help="Themes: answers from community reports.")] = False,
-    local: Annotated[bool, typer.Option("--local", help="Look-ups: entities, facts and passages (default).")] = False,
+    local: Annotated[bool, typer.Option("--local", help="Look-ups: entities, facts and passages.")] = False,
     basic: Annotated[bool, typer.Option("--basic", help="Passages only, by words and meaning.")] = False,
-    mode: Annotated[str, typer.Option("--mode", help="local, global or basic.")] = "",
+    mode: Annotated[
+        str, typer.Option("--mode", help="local, global, basic, or auto (default): what suits the question.")
+    ] = "",
     level: Annotated[
         int | None, typer.Option("--level", help="Level of the hierarchy for --global; 0 is the coarsest.")
     ] = None,
@@ -146,6 +151,8 @@ def search(
     """
     chosen = _choose_mode(mode, {"global": global_, "local": local, "basic": basic})
     question = _clean_question(question)
+    if chosen == "auto" and (dynamic or level is not None):
+        chosen = "global"  # nothing else has levels
     if dynamic and chosen != "global":
         raise UsageError("--dynamic is for --global.")
     root, settings = open_project(root, set_)
@@ -155,6 +162,12 @@ def search(
     from graphrag.vectors import locate_model
 
     with open_index(root / settings.output.dir) as published, ExitStack() as stack:
+        told: tuple[str, ...] = ()
+        if chosen == "auto":
+            from graphrag.search.choose_mode import choose_mode
+
+            choice = choose_mode(published, question)
+            chosen, told = choice.mode, (choice.render(),)
         llm = None
         if not (no_llm or context_only) and settings.llm.model != EMBEDDED:
             from graphrag.search_model import load_search_model
@@ -173,6 +186,7 @@ def search(
             dynamic=dynamic,
             llm=llm,
         )
+    answer = dataclasses.replace(answer, notices=(*told, *answer.notices))
     print(render.render_answer(answer, json=json, context_only=context_only, show_sources=show_sources))
     if not answer.answered:
         raise typer.Exit(3)
@@ -277,7 +291,7 @@ def _choose_mode(mode: str, flags: dict[str, bool]) -> str:
         raise UsageError(f"Choose one mode, got {', '.join(chosen)}.")
     if mode and mode not in MODES:
         raise UsageError(f'Unknown mode "{mode}".{did_you_mean(mode, MODES)} Use one of: {", ".join(MODES)}.')
-    return chosen[0] if chosen else "local"
+    return chosen[0] if chosen else "auto"
 
 
 def _clean_question(question: str) -> str:

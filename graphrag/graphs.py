@@ -63,6 +63,18 @@ def components(n: int, edges: Edges) -> list[int]:
     return [int(number) for number in _renumber(np.asarray(_graph(n, pairs).connected_components().membership))]
 
 
+def strong_components(n: int, edges: Edges) -> list[int]:
+    """Number of the strongly connected component of each node; a component's number is above those it leads to."""
+    if n == 0:
+        return []
+    found = _graph(n, _pairs(n, edges), directed=True).connected_components(mode="strong")
+    numbers = np.asarray(found.membership)
+    order = _graph(len(found), numbers[_pairs(n, edges)], directed=True).simplify().topological_sorting()
+    rank = np.empty(len(found), dtype=np.int64)
+    rank[order] = np.arange(len(found))[::-1]
+    return [int(number) for number in rank[numbers]]
+
+
 def cut_vertices(n: int, edges: Edges) -> list[bool]:
     """Whether its component falls apart without the node (an articulation point). Hopcroft & Tarjan 1973."""
     pairs, _ = simplify_edges(n, edges, None)

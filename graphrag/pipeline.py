@@ -36,7 +36,17 @@ from graphrag.input_files import hash_input, keep_files, recall_files
 from graphrag.naming import entity_types
 from graphrag.progress import Progress, QuietProgress
 from graphrag.replies.objects import DIFFERENT, SAME, UNSURE
-from graphrag.run import Frames, Run, RunSummary, begin_run, finish_run, finish_unchanged, open_run, read_last
+from graphrag.run import (
+    Frames,
+    Run,
+    RunSummary,
+    begin_run,
+    finish_run,
+    finish_unchanged,
+    keeps_impact_predicates,
+    open_run,
+    read_last,
+)
 from graphrag.run_model import OpenLlm, RunModel
 from graphrag.settings import Settings
 from graphrag.stages import UNANSWERED, CallStage, Stage, Unrepeatable, Walk, run_stage
@@ -421,7 +431,7 @@ def walk_pipeline(run: Run, *, full: bool = False, call_stage: CallStage = run_s
     try:
         for stage in PIPELINE:
             walk.take(stage)
-        if run.published is not None and walk.is_as_published():
+        if run.published is not None and walk.is_as_published() and keeps_impact_predicates(run, run.published):
             return finish_unchanged(run, run.published)
         run.frames = walk.gather_frames()
     except Unrepeatable as stage_name:

@@ -225,6 +225,12 @@ def read_last(run: Run, name: str, columns: Sequence[str], *, same: Sequence[str
     return run.published.frame(name, columns)
 
 
+def keeps_impact_predicates(run: Run, published: RunTables) -> bool:
+    """Whether the published run's macros walk what the settings say now; runs without such settings do not."""
+    then: dict[str, object] = published.manifest.get("settings", {}).get("impact", {})
+    return then == run.settings.impact.model_dump(mode="json")
+
+
 def finish_unchanged(run: Run, published: RunTables) -> RunSummary:
     """The end of a run that found nothing new: a line in the log, nothing published."""
     _log_run(run, "unchanged", published.manifest["counts"])
@@ -248,7 +254,11 @@ def finish_run(run: Run) -> RunSummary:
         run.frames["run_changes"] = list_changes(run.published, run.frames, run_id=run.run_id)
     counted = count_rows(run.frames)
     run.frames["runs"] = build_run_row(run, status, counted["counts"])
-    folder = store.write_run(run.output_dir, run.run_id, run.frames, manifest=build_manifest(run, status, counted))
+    folder = store.write_run(
+        run.output_dir, run.run_id, run.frames, manifest=build_manifest(run, status, counted),
+        impact_predicates=run.settings.impact.predicates,
+        impact_predicates_reversed=run.settings.impact.reversed_predicates,
+    )  # fmt: skip
     if not held_because:
         store.publish_run(run.output_dir, run.run_id)
     _log_run(run, status, counted["counts"])

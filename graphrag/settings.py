@@ -29,6 +29,11 @@ ENTITY_TYPES = (
     "person", "organization", "team", "place", "service", "system", "database", "technology", "product", "event",
     "document", "concept",
 )  # fmt: skip
+CARRYING_PREDICATES = (
+    "depends_on", "backed_by", "runs_on", "hosted_on", "requires", "relies_on", "uses", "calls", "reads_from",
+    "writes_to", "connects_to", "stored_in", "powered_by", "built_on", "served_by",
+)  # fmt: skip
+REVERSED_PREDICATES = ("hosts", "backs", "serves", "powers", "supports")
 CLAIM_DESCRIPTION = "Any claim or fact that could matter to a reader: decisions, failures, risks, promises, disputes."
 SECRET_WORDS = ("api_key", "apikey", "token", "secret", "password")
 
@@ -225,6 +230,15 @@ class Search(Section):
     level: int = Field(1, ge=0, description="level of the hierarchy that global search reads; 0 is the coarsest")
 
 
+class Impact(Section):
+    predicates: list[str] = Field(
+        list(CARRYING_PREDICATES), description="what carries a failure to the source: X depends_on Y, Y fails, X breaks"
+    )
+    reversed_predicates: list[str] = Field(
+        list(REVERSED_PREDICATES), description="what carries a failure to the target: X hosts Y, X fails, Y breaks"
+    )
+
+
 class Gates(Section):
     failed_share: float = Field(0.5, ge=0, le=1, description="hold the run when more of the files than this failed")
     failed_unit_share: float = Field(
@@ -277,6 +291,7 @@ class Settings(BaseModel):
     reports: Reports = Reports()
     embeddings: Embeddings = Embeddings()
     search: Search = Search()
+    impact: Impact = Impact()
     gates: Gates = Gates()
     schedule: Schedule = Schedule()
     flow: Flow = Flow()

@@ -85,3 +85,10 @@ def test_auto_chooses_by_number_of_edges_and_unknown_backends_are_refused() -> N
     assert graphs.choose_backend("igraph", 3) == "igraph"
     with pytest.raises(ValueError, match=r'Unknown backend "louvain"\. Known: auto, igraph, leidenalg'):
         graphs.choose_backend("louvain", 3)
+
+
+def test_strong_components_are_numbered_above_those_they_lead_to() -> None:
+    numbers = graphs.strong_components(6, [(0, 1), (1, 0), (1, 2), (2, 3), (3, 2), (4, 0), (4, 4)])
+    assert numbers[0] == numbers[1] and numbers[2] == numbers[3] and len(set(numbers)) == 4
+    assert numbers[4] > numbers[0] > numbers[2]
+    assert graphs.strong_components(0, []) == []

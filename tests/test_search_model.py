@@ -122,6 +122,19 @@ def test_without_a_model_litellm_is_not_loaded(sample_index: Path) -> None:
     assert "[Data: " in done.stdout
 
 
+def test_auto_says_which_mode_and_why(sample_index: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    here = ["--root", str(ROOT), "--set", f"output.dir={sample_index}", "--json"]
+    for question, mode, said in (
+        ("What breaks if Redis goes down?", "local", "Mode local: the question asks what depends on Redis."),
+        ("What themes recur?", "global", 'Mode global: the question is about the whole ("theme").'),
+    ):
+        assert run("search", question, *here) == 0
+        answer = json.loads(capsys.readouterr().out)
+        assert (answer["mode"], answer["notices"][0]) == (mode, said)
+    assert run("search", "--mode", "local", "What breaks if Redis goes down?", *here) == 0
+    assert "Mode local" not in capsys.readouterr().out
+
+
 def test_dynamic_is_for_global(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("search", "--local", "--dynamic", "x", "--root", str(ROOT)) == 2
     assert capsys.readouterr().err == "--dynamic is for --global.\n"

@@ -10,6 +10,7 @@ from graphrag.errors import SettingsError
 from graphrag.settings import all_keys, find_root, load_settings, render_settings_page, render_template
 
 from .conftest import ROOT
+from .generate_docs import SAMPLE_VALUES
 
 
 def project(tmp_path: Path, text: str) -> Path:
@@ -24,8 +25,7 @@ def test_template_is_valid_and_holds_every_default(tmp_path: Path) -> None:
 
 
 def test_settings_of_this_repository_hold_every_key_with_its_comment() -> None:
-    values = {"input.dir": "data/sample/docs", "disambiguation.aliases": "data/sample/aliases.toml"}
-    assert (ROOT / "settings.toml").read_text(encoding="utf-8") == render_template(values)
+    assert (ROOT / "settings.toml").read_text(encoding="utf-8") == render_template(SAMPLE_VALUES)
 
 
 def test_docs_page_is_fresh() -> None:

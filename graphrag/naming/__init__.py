@@ -2,8 +2,8 @@
 
 Names: normalisation.py (mentions to keys), nodes.py, homonyms.py and namesakes.py (one name, two things),
 common_words.py. Declared: alias_rules.py and alias_file.py (aliases.toml), declared_aliases.py, phrases.py,
-qualified_names.py. Rules: rules.py, person_rules.py, spelling_rules.py, country_names.py; vetoes.py says what forbids,
-entity_types.py which types do.
+qualified_names.py. Rules: rules.py, person_rules.py, spelling_rules.py, word_forms.py, country_names.py; vetoes.py says
+what forbids, entity_types.py which types do.
 Candidates that nobody decides: candidates.py ranks what look_alikes.py and blocking.py (form), company.py (place) and
 name_vectors.py (meaning) find. Decisions: decisions.py, clusters.py (union with conflict check), verdicts.py (of a
 judge); then entities.py and titles.py.

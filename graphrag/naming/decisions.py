@@ -19,7 +19,17 @@ from graphrag.naming.alias_rules import AliasRules
 from graphrag.naming.clusters import Clusters
 from graphrag.naming.declared_aliases import Note
 from graphrag.naming.entity_types import choose_type, type_family
-from graphrag.naming.nodes import WEAK, Candidate, Edge, Key, Node, Refusal, as_node, mark_written_apart
+from graphrag.naming.nodes import (
+    WEAK,
+    Candidate,
+    Edge,
+    Key,
+    Refusal,
+    as_node,
+    find_twins,
+    group_by_letters,
+    mark_written_apart,
+)
 from graphrag.naming.phrases import Phrase
 from graphrag.naming.qualified_names import LinkedName, describes_type
 from graphrag.naming.rules import Rule
@@ -56,8 +66,8 @@ class NameDecisions:
                 self._split.add(key.key)
             self._position.setdefault(key.key, i)
         self.nodes = mark_written_apart([as_node(key) for key in self.keys])
-        self._by_letters = _group_by_letters(self.keys)
-        self._twins = _find_twins(self.nodes)
+        self._by_letters = group_by_letters(self.keys)
+        self._twins = find_twins(self.nodes)
         self._clusters = Clusters(len(self.keys))
         self._n_documents = len({document for key in self.keys for document in key.documents})
 
@@ -473,23 +483,3 @@ class NameDecisions:
             if known is None or (known.verdict == "propose" and refusal.verdict == "never"):
                 kept[a, b] = refusal
         return list(kept.values())
-
-
-def _group_by_letters(keys: Sequence[Key]) -> dict[str, int]:
-    """Letters without blanks -> the one key that has them: javafx library of JavaFX library."""
-    found: dict[str, int] = {}
-    several: set[str] = set()
-    for i, key in enumerate(keys):
-        letters = key.key.replace(" ", "")
-        if not any(c.isdigit() for c in letters) and found.setdefault(letters, i) != i:
-            several.add(letters)
-    return {letters: i for letters, i in found.items() if letters not in several}
-
-
-def _find_twins(nodes: Sequence[Node]) -> dict[str, list[int]]:
-    """Names of the same letters that differ in blanks."""
-    found: dict[str, list[int]] = defaultdict(list)
-    for i, node in enumerate(nodes):
-        if not node.name.numbers:
-            found[node.name.compact].append(i)
-    return {letters: members for letters, members in found.items() if len(members) > 1}

@@ -5,7 +5,8 @@ Does not: decide (decisions.py) or find candidates (rules.py).
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from graphrag.names import Name, is_one_word, parse_name
@@ -107,6 +108,26 @@ def mark_written_apart(nodes: list[Node]) -> list[Node]:
         else node
         for node in nodes
     ]
+
+
+def group_by_letters(keys: Sequence[Key]) -> dict[str, int]:
+    """Letters without blanks -> the one key that has them: javafx library of JavaFX library."""
+    found: dict[str, int] = {}
+    several: set[str] = set()
+    for i, key in enumerate(keys):
+        letters = key.key.replace(" ", "")
+        if not any(c.isdigit() for c in letters) and found.setdefault(letters, i) != i:
+            several.add(letters)
+    return {letters: i for letters, i in found.items() if letters not in several}
+
+
+def find_twins(nodes: Sequence[Node]) -> dict[str, list[int]]:
+    """Names of the same letters that differ in blanks."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for i, node in enumerate(nodes):
+        if not node.name.numbers:
+            found[node.name.compact].append(i)
+    return {letters: members for letters, members in found.items() if len(members) > 1}
 
 
 def _person(key: Key, family: str) -> str:

@@ -165,8 +165,9 @@ def find_short_forms(nodes: Sequence[Node]) -> Iterator[tuple[int, int]]:
 
 
 def by_short_form(nodes: Sequence[Node]) -> Iterator[Candidate]:
-    """Of those, names of several words; the one that is cut short may stand for several (auth)."""
+    """Of those, names of several words that are no symbols of code (DB_OWNER); a word cut short may mean two (auth)."""
     for a, b in find_short_forms(nodes):
-        if len(nodes[a].name.words) > 1:
+        is_code = any("_" in surface and surface.isupper() for i in (a, b) for surface in nodes[i].surfaces)
+        if len(nodes[a].name.words) > 1 and not is_code:
             short, long = sorted((a, b), key=lambda i: (len(nodes[i].name.key), i))
             yield Candidate(short, long, "short_form", WEAK, "The same words, one of them cut short.")

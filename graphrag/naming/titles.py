@@ -12,7 +12,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from graphrag.names import SMALL_WORDS, abbreviates, display_name, is_acronym_of, name_key, singular_key
+from graphrag.names import (
+    SMALL_WORDS,
+    abbreviates,
+    digit_acronyms_of,
+    display_name,
+    is_acronym_of,
+    name_key,
+    singular_key,
+)
 from graphrag.naming.nodes import Key, Place
 
 FAR_MORE = 2  # times as often as well-cased: then a name is a common noun (token cache), and capitals are headings
@@ -74,8 +82,11 @@ def _choose_form(counts: Counter[str], first: Mapping[str, Place]) -> str:
 
 
 def _is_short_for(shown: str, other_key: str) -> bool:
-    """Also where it is written small: os, operating system."""
-    return abbreviates(shown, other_key) or (shown.islower() and is_acronym_of(shown.upper(), other_key))
+    """Also where it is written small, or half so, or with a digit: os, operating system; SPoF; P2P."""
+    if abbreviates(shown, other_key):
+        return True
+    words = other_key.split()
+    return " " not in shown and (is_acronym_of(shown.upper(), other_key) or name_key(shown) in digit_acronyms_of(words))
 
 
 def is_well_cased(shown: str) -> bool:

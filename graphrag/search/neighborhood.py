@@ -5,7 +5,7 @@ A hub is shown and ranked but not walked through, unless the question names it: 
 across a hub. The walk: Gutierrez et al., "From RAG to Memory" (HippoRAG 2, 2025): question-to-entity and
 question-to-fact seeds, passages as nodes and seeds, damping 0.5, and a seed's share divided by the number of text units
 it stands in. Unlike there, a passage's share falls with its rank: the scores of a fusion by rank are nearly equal, and
-twenty equal seeds walk everywhere (docs/evaluation.md: .02 of recall).
+twenty equal seeds walk everywhere (docs/evaluation.md: .03 of recall).
 
 Reads relationships, entities. Does not: find seeds (seeds.py, ranking.py) or choose what is shown.
 """

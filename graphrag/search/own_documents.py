@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from graphrag.store import Index
 
 # The passages whose entities are followed, and the documents that come of it. Measured on 100 HotpotQA questions
-# (docs/evaluation.md): one to five passages, three or all documents differ by less than .01 of recall.
+# (docs/evaluation.md): recall .920 with one passage, .905 with three, .880 with five; on the sample one is worse. Three
+# or all documents make no difference.
 N_FOLLOWED, N_OWN_DOCUMENTS, MAX_OWN_UNITS = 3, 3, 400
 
 

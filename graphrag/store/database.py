@@ -2,8 +2,8 @@
 
 A run is written into its own folder and becomes visible by one switch (runs.py: folders, lock, manifest, publishing;
 ledger.py: row numbers; integrity.py: the check before publishing). The DuckDB file holds every table of tables.py (the
-embeddings without their vectors), the inverted index (inverted_index.py) and the analysts' views and macros (views.py),
-with a comment on each. Readers open it read-only, cut off from the file system and the network.
+embeddings without their vectors), the inverted index (inverted_index.py) and the analysts' views and macros (views.py,
+macros.py), with a comment on each. Readers open it read-only, cut off from the file system and the network.
 
 Does not: decide what is published, print, or know settings.
 """
@@ -23,7 +23,9 @@ import numpy as np
 import polars as pl
 
 from graphrag.errors import GraphragError, NoIndex, StoreError, TableError, did_you_mean, shown_path
-from graphrag.store import inverted_index, views
+from graphrag.graphs import components
+from graphrag.settings import CARRYING_PREDICATES, REVERSED_PREDICATES
+from graphrag.store import inverted_index, macros, views
 from graphrag.store.runs import (
     DATABASE,
     MANIFEST,
@@ -43,12 +45,19 @@ READ_STATEMENTS = frozenset({"SELECT", "EXPLAIN", "MULTI"})  # MULTI is what PIV
 
 
 def write_run(
-    output_dir: Path, run_id: str, frames: Mapping[str, pl.DataFrame], *, manifest: Mapping[str, object]
+    output_dir: Path,
+    run_id: str,
+    frames: Mapping[str, pl.DataFrame],
+    *,
+    manifest: Mapping[str, object],
+    impact_predicates: Sequence[str] = CARRYING_PREDICATES,
+    impact_predicates_reversed: Sequence[str] = REVERSED_PREDICATES,
 ) -> Path:
     """Write a whole run aside and return its folder; nothing that readers see changes.
 
     `frames`: tables by name, in the order of rows to keep; absent tables are written empty. The manifest gets `format`
     and `run_id` added and is written last, after every file is on disk. On any error the folder is removed again.
+    impact_predicates: what carries a failure from target to source, or reversed, in the macro impacted_by.
     Raises TableError if a frame is not what its table says, StoreError if the run is there or cannot be written.
     """
     if unknown := [name for name in frames if name not in TABLES]:
@@ -63,7 +72,8 @@ def write_run(
             for name, frame in whole.items():
                 _write_parquet(frame, folder / f"{name}.parquet")
             _write_vectors(whole["embeddings"], folder / "vectors")
-            _write_database(whole, folder / DATABASE)
+            carrying = {**dict.fromkeys(impact_predicates, False), **dict.fromkeys(impact_predicates_reversed, True)}
+            _write_database(whole, folder / DATABASE, carrying)
             write_manifest(folder, {**manifest, "format": FORMAT, "run_id": run_id})
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -93,7 +103,7 @@ def _write_vectors(embeddings: pl.DataFrame, folder: Path) -> None:
     sync_path(folder)
 
 
-def _write_database(frames: Mapping[str, pl.DataFrame], path: Path) -> None:
+def _write_database(frames: Mapping[str, pl.DataFrame], path: Path, carrying: Mapping[str, bool]) -> None:
     with _duckdb_disk_errors(path), duckdb.connect(str(path)) as connection:
         connection.execute("begin")  # one transaction: a commit a comment would be two hundred waits for the disk
         for name, frame in frames.items():
@@ -110,13 +120,29 @@ def _write_database(frames: Mapping[str, pl.DataFrame], path: Path) -> None:
             _append_rows(connection, "search_postings", postings)
         connection.execute(views.ENTITY_NAMES_SQL)
         connection.execute(views.ENTITY_DOCUMENTS_SQL)
+        _create_table(connection, "entity_components", number_components(frames["entities"], frames["relationships"]))
+        predicates = {"predicate": list(carrying), "is_reversed": list(carrying.values())}
+        schema = {"predicate": pl.String, "is_reversed": pl.Boolean}
+        _create_table(connection, "impact_predicates", pl.DataFrame(predicates, schema=schema))
         comments = inverted_index.COMMENTS | views.ENTITY_NAMES_COMMENTS | views.ENTITY_DOCUMENTS_COMMENTS
+        comments |= views.COMPONENTS_COMMENTS | views.IMPACT_PREDICATES_COMMENTS
         for place, text in comments.items():
             _comment(connection, "column" if "." in place else "table", place, text)
         _create_views(connection)
         connection.execute("commit")
         connection.execute("checkpoint")
     sync_path(path)
+
+
+def number_components(entities: pl.DataFrame, relationships: pl.DataFrame) -> pl.DataFrame:
+    """entity_id, component: the connected part of the graph of each entity, co-occurrence excluded."""
+    numbered = entities.select(pl.col("id").alias("entity_id")).with_row_index("n")
+    ends = relationships.filter(pl.col("origin") != "cooccurrence").select("source_id", "target_id")
+    for end in ("source_id", "target_id"):
+        ends = ends.join(numbered.rename({"n": f"n_{end}"}), left_on=end, right_on="entity_id", how="inner")
+    pairs = ends.select("n_source_id", "n_target_id").to_numpy().astype(np.int64)
+    found = pl.Series("component", components(entities.height, pairs), dtype=pl.Int64)
+    return numbered.select("entity_id").with_columns(found)
 
 
 def _create_table(connection: duckdb.DuckDBPyConnection, name: str, frame: pl.DataFrame) -> None:
@@ -132,7 +158,7 @@ def _append_rows(connection: duckdb.DuckDBPyConnection, name: str, frame: pl.Dat
 
 
 def _create_views(connection: duckdb.DuckDBPyConnection) -> None:
-    for macro in views.MACROS:
+    for macro in macros.MACROS:
         kind = "table " if macro.is_table else ""
         connection.execute(f"create macro {macro.name}{macro.signature} as {kind}{macro.sql}")
         _comment(connection, f"macro {kind}".strip(), macro.name, macro.meaning)

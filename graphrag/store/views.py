@@ -1,9 +1,8 @@
-"""Views and macros that the DuckDB file holds for analysts, as SQL text with the comments that go with it.
+"""Views and derived tables that the DuckDB file holds for analysts, as SQL text with the comments that go with it.
 
-All are read-only and take names as data. Views are listed in the order they are made. Macros that follow chains
-(impacted_by, path_between, chains_from) are not here yet.
+Views are listed in the order they are made.
 
-Reads: all tables. Does not: open a database (database.py does).
+Reads: all tables. Does not: open a database (database.py does), or follow relationships (macros.py).
 """
 
 from __future__ import annotations
@@ -17,15 +16,6 @@ class View:
     meaning: str
     sql: str
     columns: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Macro:
-    name: str
-    signature: str
-    meaning: str
-    sql: str
-    is_table: bool = False
 
 
 # One spelling of a name for look-ups in SQL: case, spaces, hyphens and underscores do not count.
@@ -62,6 +52,17 @@ ENTITY_DOCUMENTS_COMMENTS = {
     "entity_documents": "Documents that are about an entity: their title is one of its names.",
     "entity_documents.entity_id": "id of the entity.",
     "entity_documents.document_id": "id of the document.",
+}
+
+COMPONENTS_COMMENTS = {
+    "entity_components": "Which connected part of the graph each entity is in; co-occurrence excluded.",
+    "entity_components.entity_id": "id of the entity.",
+    "entity_components.component": "Number of the part, by its first entity.",
+}
+IMPACT_PREDICATES_COMMENTS = {
+    "impact_predicates": "Predicates that carry a failure: settings [impact] when the run was made.",
+    "impact_predicates.predicate": "Name of the predicate.",
+    "impact_predicates.is_reversed": "The failure goes from source to target (X hosts Y), not from target to source.",
 }
 
 VIEWS = (
@@ -240,29 +241,5 @@ VIEWS = (
         """select stage, reason, count(*) as n_failures, min(item_id) as example, arg_min(detail, item_id) as detail
            from failures group by stage, reason order by n_failures desc, stage, reason""",
         {"example": "First item_id by name.", "detail": "What happened to the example."},
-    ),
-)
-
-MACROS = (
-    Macro(
-        "resolve_entity",
-        "(name)",
-        "Title of the entity of that name or alias, ignoring case, or NULL.",
-        f"""(select title from entity_names where name_key = {FOLD.format("name::varchar")}
-            order by rowid limit 1)""",
-    ),
-    Macro(
-        "neighborhood",
-        "(name, hops := 2, direction := 'out')",
-        "Entities within so many hops (at most 6) of the named one; direction out, in or both. Columns title, hop.",
-        """with recursive walk(title, hop) as (
-               select resolve_entity(name), 0 where resolve_entity(name) is not null
-               union
-               select case when r.source = w.title and direction <> 'in' then r.target else r.source end, w.hop + 1
-               from walk w join relationships r on (direction in ('out', 'both') and r.source = w.title)
-                                                or (direction in ('in', 'both') and r.target = w.title)
-               where w.hop < least(hops, 6))
-           select title, min(hop) as hop from walk group by title order by hop, lower(title), title""",
-        is_table=True,
     ),
 )

@@ -28,7 +28,7 @@ def test_topics_and_their_aliases(shared: Path) -> None:
     score, wrong = score_topics(topics, run_disambiguation(topics.docs, topics.mentions))
     assert wrong <= 0.005
     assert score.precision >= 0.98
-    assert score.recall >= 0.255
+    assert score.recall >= 0.25
     assert score.ceiling >= 0.59
 
 

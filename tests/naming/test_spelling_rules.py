@@ -94,7 +94,7 @@ def test_inflection(a: str, b: str, is_found: bool) -> None:
 
 
 def test_short_forms_and_initials() -> None:
-    names = nodes("web application", "web app", "lib", "library")
+    names = nodes("web application", "web app", "lib", "library", "DB_OWNER", "Database Owner")
     assert [(c.short, c.long) for c in by_short_form(names)] == [(1, 0)]
     names = nodes("vscode", "Visual Studio Code", "Sports", "Source Ports", "dlang", "dart-lang")
     names += nodes("estate", "End State", common="estate")

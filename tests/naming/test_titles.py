@@ -36,6 +36,8 @@ def title(counts: dict[str, int], *, user: str = "", note: str = "") -> str:
         ({"The Ledger": 2, "ledger": 1}, "Ledger"),
         ({"os": 9, "operating system": 2}, "operating system"),
         ({"redis": 9, "redis cache": 2}, "redis"),
+        ({"SPoF": 1, "Single Point of Failure": 1}, "Single Point of Failure"),
+        ({"P2P": 4, "peer-to-peer": 1}, "peer-to-peer"),
     ],
 )
 def test_the_most_frequent_well_cased_full_form(counts: dict[str, int], expected: str) -> None:

@@ -56,7 +56,11 @@ def _documents(texts: dict[str, str]) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def _graph(
-    facts: Sequence[Fact], units: pl.DataFrame, documents: pl.DataFrame, aliases: dict[str, list[str]]
+    facts: Sequence[Fact],
+    units: pl.DataFrame,
+    documents: pl.DataFrame,
+    aliases: dict[str, list[str]],
+    types: dict[str, str],
 ) -> dict[str, pl.DataFrame]:
     unit_of = dict(documents.join(units, left_on="id", right_on="document_id").select("path", "id_right").iter_rows())
     titles = sorted({end for fact in facts for end in (fact[1], fact[3])})
@@ -64,7 +68,7 @@ def _graph(
     neighbours = {t: {f[1] if f[3] == t else f[3] for f in facts if t in (f[1], f[3])} for t in titles}
     entities = [
         {
-            "id": entity[title], "human_readable_id": number, "title": title, "type": "unknown",
+            "id": entity[title], "human_readable_id": number, "title": title, "type": types.get(title, "unknown"),
             "description": f"{title} as described.", "frequency": 1, "degree": len(neighbours[title]),
             "text_unit_ids": sorted({unit_of[f[0]] for f in facts if title in (f[1], f[3])}),
             "aliases": aliases.get(title, []), "n_documents": 1, "pagerank": round(1 / len(titles), 9),
@@ -76,10 +80,12 @@ def _graph(
     for path, source, predicate, target in facts:
         text = documents.filter(pl.col("path") == path)["text"].item()
         relationship = ids.relationship_id(entity[source], predicate, entity[target])
+        stated = sorted({unit_of[fact[0]] for fact in facts if fact[1:] == (source, predicate, target)})
         relationships[relationship] = {
             "id": relationship, "human_readable_id": len(relationships) + 1, "source": source, "target": target,
-            "description": "", "weight": 1.0, "combined_degree": len(neighbours[source]) + len(neighbours[target]),
-            "text_unit_ids": [unit_of[path]], "source_id": entity[source], "target_id": entity[target],
+            "description": "", "weight": float(len(stated)),
+            "combined_degree": len(neighbours[source]) + len(neighbours[target]),
+            "text_unit_ids": stated, "source_id": entity[source], "target_id": entity[target],
             "predicate": predicate, "n_documents": 1, "origin": "extracted",
         }  # fmt: skip
         evidence.append({
@@ -109,7 +115,7 @@ MakeIndex = Callable[..., store.Index]
 
 @pytest.fixture(scope="session")
 def make_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MakeIndex]:
-    """make_index(texts by path, facts, aliases=..., model=..., without=tables to leave empty) -> open Index."""
+    """make_index(texts by path, facts, aliases=, types=, model=, without=tables to leave empty) -> open Index."""
     opened: list[store.Index] = []
 
     def make(
@@ -117,11 +123,12 @@ def make_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MakeIndex]:
         facts: Sequence[Fact],
         *,
         aliases: dict[str, list[str]] | None = None,
+        types: dict[str, str] | None = None,
         model: str = "none",
         without: Sequence[str] = (),
     ) -> store.Index:
         documents, units = _documents(texts)
-        graph = _graph(facts, units, documents, aliases or {})
+        graph = _graph(facts, units, documents, aliases or {}, types or {})
         frames = {"documents": documents, "text_units": _name_entities(units, graph["entities"]), **graph}
         frames["communities"] = build_communities(
             frames["entities"], frames["relationships"], frames["evidence"], documents,

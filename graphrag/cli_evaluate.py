@@ -1,0 +1,74 @@
+"""`graphrag evaluate`: search measured on a file of questions.
+
+Does not: measure (search/evaluation.py).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graphrag.cli_options import Json, Root, Set, open_project
+from graphrag.errors import UsageError, did_you_mean
+
+MODES = ("basic", "local", "global")
+
+
+def evaluate(
+    questions: Annotated[
+        Path,
+        typer.Argument(
+            metavar="QUESTIONS.jsonl",
+            help='One object a line: "question" with "gold_documents" (paths, titles or ids), "answers", or both.',
+        ),
+    ],
+    modes: Annotated[
+        str, typer.Option("--modes", help="Which to ask, by commas: basic, local, global.")
+    ] = "basic,local",
+    k: Annotated[int, typer.Option("--k", min=1, help="Documents of each method that count.")] = 5,
+    level: Annotated[int | None, typer.Option("--level", min=0, help="Level of the hierarchy for global.")] = None,
+    budget_tokens: Annotated[
+        int | None, typer.Option("--budget-tokens", min=1, help="Tokens of context to gather.")
+    ] = None,
+    json: Json = False,
+    root: Root = None,
+    set_: Set = None,
+) -> None:
+    """Measure search on questions of one's own, beside BM25, vectors and their fusion. Asks no model.
+
+    A line: {"question": "Who owns Billing?", "gold_documents": ["teams/platform-team.md"], "answers": ["Platform"]}
+
+    Example: graphrag evaluate data/sample/questions.jsonl --modes basic,local,global
+    """
+    chosen = _split_modes(modes)
+    root, settings = open_project(root, set_)
+    from graphrag.render import render_json
+    from graphrag.render_evaluation import describe_evaluation, render_evaluation
+    from graphrag.search.evaluation import evaluate_search, read_questions
+    from graphrag.store import open_index
+    from graphrag.vectors import locate_model
+
+    with open_index(root / settings.output.dir) as published:
+        found = evaluate_search(
+            published,
+            read_questions(questions, published),
+            modes=chosen,
+            k=k,
+            level=settings.search.level if level is None else level,
+            budget_tokens=budget_tokens or settings.search.budget_tokens,
+            model=locate_model(settings.embeddings.model, root),
+        )
+    print(render_json(describe_evaluation(found)) if json else render_evaluation(found))
+
+
+def _split_modes(modes: str) -> list[str]:
+    """Raises UsageError for an unknown mode or none."""
+    chosen = list(dict.fromkeys(mode.strip() for mode in modes.split(",") if mode.strip()))
+    for mode in chosen:
+        if mode not in MODES:
+            raise UsageError(f'Unknown mode "{mode}".{did_you_mean(mode, MODES)} Use: {", ".join(MODES)}.')
+    if not chosen:
+        raise UsageError(f"--modes names no mode. Use: {', '.join(MODES)}.")
+    return chosen

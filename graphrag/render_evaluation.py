@@ -1,0 +1,60 @@
+"""What `graphrag evaluate` prints: one table of all methods, and each against the best baseline."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphrag.search.evaluation import Evaluation
+from graphrag.search.measures import N_RESAMPLES
+
+MEASURES = {"recall": "recall@{k}", "all_gold": "all-gold@{k}"}
+
+
+def render_evaluation(evaluation: Evaluation) -> str:
+    """A Markdown table, blank where a method has no such figure, and the paired differences below it."""
+    k = evaluation.k
+    head = ["method", *(label.format(k=k) for label in MEASURES.values())]
+    head += ["answered", "answer said", "valid citations", "context tokens", "seconds"]
+    lines = [f"| {' | '.join(head)} |", "|---|" + "---:|" * (len(head) - 1)]
+    for row in evaluation.summary.iter_rows(named=True):
+        shares = [_share(row[name]) for name in ("recall", "all_gold", "answered", "said")]
+        valid = "" if row["valid_citations"] is None else f"{_share(row['valid_citations'])} of {row['n_citations']:,}"
+        tokens = "" if row["context_tokens"] is None else f"{row['context_tokens']:,.0f}"
+        cells = [row["method"], *shares, valid, tokens, f"{row['seconds']:.3f}"]
+        lines.append(f"| {' | '.join(cells)} |")
+    n_questions = evaluation.results["question_id"].n_unique()
+    lines += [f"{n_questions:,} question{'s' if n_questions != 1 else ''}; medians of context tokens and seconds.", ""]
+    if evaluation.comparison.height:
+        lines.append(f"Against {evaluation.baseline}, the best baseline (95 % interval, {N_RESAMPLES:,} resamples):")
+    for row in evaluation.comparison.iter_rows(named=True):
+        measure = MEASURES[row["measure"]].format(k=k)
+        interval = f"[{_signed(row['low'])}, {_signed(row['high'])}]"
+        unsure = "" if row["low"] > 0 or row["high"] < 0 else "  may be chance"
+        lines.append(
+            f"  {row['method']:<8} {measure:<11} {_signed(row['difference'])} {interval}"
+            f"  {row['wins']} better, {row['losses']} worse{unsure}"
+        )
+    return "\n".join([*lines, *evaluation.notices]).rstrip()
+
+
+def describe_evaluation(evaluation: Evaluation) -> dict[str, Any]:
+    """For --json: k, baseline, methods (the table), comparison, results (one a method and question), notices."""
+    return {
+        "k": evaluation.k,
+        "baseline": evaluation.baseline,
+        "methods": evaluation.summary.to_dicts(),
+        "comparison": evaluation.comparison.to_dicts(),
+        "results": evaluation.results.to_dicts(),
+        "notices": evaluation.notices,
+    }
+
+
+def _share(value: float | None) -> str:
+    """`.875`, `1.00`, or nothing."""
+    if value is None:
+        return ""
+    return f"{value:.2f}" if value >= 0.9995 else f"{value:.3f}".removeprefix("0")
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.3f}".replace("0.", ".", 1)

@@ -1,0 +1,93 @@
+"""Relationships as edges that a walk asks for hop by hop: from the published index, or from a list.
+
+A walk gets a function `FetchEdges` and never sees where the edges come from, so that every walk is pure and only the
+edges that it reaches are loaded. Nodes are entity titles (unique in entities). Relationships of an entity with itself
+are never edges; co-occurrence only where it is asked for (specs/context-graph.md, rules 6 and 10).
+
+Reads relationships. Does not: walk (impact.py, paths.py, chains.py, reach.py), or say where an edge is stated
+(hop_sources.py).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from graphrag.store import Index
+
+MAX_COMPARED = 8  # titles; beyond, a hash of the column costs less
+Direction = Literal["out", "in", "both"]
+DIRECTIONS: tuple[Direction, ...] = ("out", "in", "both")
+
+
+class Edge(NamedTuple):
+    """One relationship; `id` is its row."""
+
+    id: str
+    source: str
+    predicate: str
+    target: str
+    weight: float
+
+
+Hop = tuple[str, tuple[Edge, ...]]
+"""The entity that a hop starts at, and the parallel edges to the next entity, heaviest first."""
+
+FetchEdges = Callable[[Sequence[str], Direction, Collection[str] | None], list[Edge]]
+"""fetch(titles, direction, predicates): edges that start at (out), end at (in) or touch (both) the titles, each once,
+in no order; of these predicates, None for all."""
+
+
+def open_edges(index: Index, *, cooccurrence: bool = False) -> FetchEdges:
+    """Edges of the published index; with `cooccurrence` also of names that only share a sentence."""
+
+    def fetch(titles: Sequence[str], direction: Direction, predicates: Collection[str] | None) -> list[Edge]:
+        if not titles or (predicates is not None and not predicates):
+            return []
+        source, target = (_is_one_of(column, n=len(titles)) for column in ("source", "target"))
+        touches = {"out": source, "in": target, "both": f"({source} or {target})"}[direction]
+        params: dict[str, object] = {"titles": list(titles)}
+        if predicates is not None:
+            touches += " and predicate in (select unnest($predicates::varchar[]))"
+            params["predicates"] = sorted(predicates)
+        stated = "" if cooccurrence else "and origin <> 'cooccurrence'"
+        sql = f"select id, source, predicate, target, weight from relationships where {touches} and source <> target "
+        return [Edge(*row) for row in index.frame(sql + stated, params).rows()]
+
+    return fetch
+
+
+def _is_one_of(column: str, *, n: int) -> str:
+    """SQL for a column that holds one of $titles. A short list is compared faster than the whole column is hashed."""
+    if n <= MAX_COMPARED:
+        return f"list_contains($titles::varchar[], {column})"
+    return f"{column} in (select unnest($titles::varchar[]))"
+
+
+def list_edges(edges: Iterable[Edge]) -> FetchEdges:
+    """The same from a list of edges in memory."""
+    starting: dict[str, list[Edge]] = defaultdict(list)
+    ending: dict[str, list[Edge]] = defaultdict(list)
+    for edge in edges:
+        if edge.source != edge.target:
+            starting[edge.source].append(edge)
+            ending[edge.target].append(edge)
+
+    def fetch(titles: Sequence[str], direction: Direction, predicates: Collection[str] | None) -> list[Edge]:
+        lists = [by_end for by_end, other in ((starting, "in"), (ending, "out")) if direction != other]
+        found = {edge: None for by_end in lists for title in titles for edge in by_end.get(title, ())}
+        return [edge for edge in found if predicates is None or edge.predicate in predicates]
+
+    return fetch
+
+
+def title_key(title: str) -> tuple[str, str]:
+    """Titles sort without case; equal ones by code point."""
+    return title.lower(), title
+
+
+def sort_parallel(edges: Iterable[Edge]) -> tuple[Edge, ...]:
+    """Edges of one hop: heaviest first, ties by predicate; an arrow in reading order first."""
+    return tuple(sorted(edges, key=lambda edge: (-edge.weight, edge.predicate, title_key(edge.source), edge.id)))

@@ -1,0 +1,161 @@
+"""Vectors of specs/context-graph.md, section 6, and what holds on any graph."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphrag.search.edges import Edge, list_edges
+from graphrag.search.impact import Carrying, Impact, choose_carrying, trace_impact
+from graphrag.search.systemic_risk import count_impacted, rank_risks
+from graphrag.settings import CARRYING_PREDICATES, REVERSED_PREDICATES
+
+from .context_graph import R8_STATED, edges
+
+CARRYING = Carrying(frozenset(CARRYING_PREDICATES), frozenset(REVERSED_PREDICATES))
+EVERYTHING = Carrying(frozenset({*CARRYING_PREDICATES, "owned_by"}), frozenset(REVERSED_PREDICATES))
+R8 = [
+    Edge(f"{s}{p}{t}", s, p, t, 2.0 if (s, t) == ("Auth Service", "token cache") else 1.0) for _, s, p, t in R8_STATED
+]
+R8 = list(dict.fromkeys(R8))
+
+
+def trace(graph: list[Edge], failed: str, carrying: Carrying = CARRYING) -> list[tuple[str, int, int, int]]:
+    return [(e.title, e.hops, int(e.weakest), int(e.total)) for e in trace_impact(list_edges(graph), failed, carrying)]
+
+
+@pytest.mark.parametrize(
+    ("failed", "carrying", "expected"),
+    [
+        ("Redis", CARRYING, [("token cache", 1, 1, 1), ("Auth Service", 2, 1, 3), ("login flow", 3, 1, 4)]),
+        (
+            "PostgreSQL",
+            CARRYING,
+            [("user database", 1, 1, 1), ("Auth Service", 2, 1, 2), ("Billing", 2, 1, 2), ("login flow", 3, 1, 3)],
+        ),
+        ("user database", CARRYING, [("Auth Service", 1, 1, 1), ("Billing", 1, 1, 1), ("login flow", 2, 1, 2)]),
+        ("login flow", CARRYING, []),
+        ("Platform Team", CARRYING, []),
+        ("Platform Team", EVERYTHING, [("Billing", 1, 1, 1)]),
+        ("nowhere", CARRYING, []),
+    ],
+)
+def test_r8(failed: str, carrying: Carrying, expected: list[tuple[str, int, int, int]]) -> None:
+    assert trace(R8, failed, carrying) == expected
+
+
+RANKING = edges(
+    "A1 depends_on X 1", "A2 depends_on X 3", "B1 depends_on A1 5", "B2 depends_on A2 2", "B3 depends_on A1 2",
+    "B3 depends_on A2 1",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("graph", [RANKING, RANKING[::-1]])
+def test_equally_far_entities_are_ranked_by_weakest_hop_then_sum(graph: list[Edge]) -> None:
+    found = trace_impact(list_edges(graph), "X", CARRYING)
+    impact = Impact("X", found, {}, 0, {})
+    assert [(e.title, e.hops, e.weakest, e.total, impact.path(e)) for e in found] == [
+        ("A2", 1, 3, 3, ["X", "A2"]),
+        ("A1", 1, 1, 1, ["X", "A1"]),
+        ("B2", 2, 2, 5, ["X", "A2", "B2"]),
+        ("B1", 2, 1, 6, ["X", "A1", "B1"]),
+        ("B3", 2, 1, 4, ["X", "A2", "B3"]),
+    ]
+
+
+def test_a_cycle_names_every_entity_once_and_the_failed_one_never() -> None:
+    graph = edges("A depends_on B", "B depends_on A", "C depends_on B", "A depends_on A")
+    impact = Impact("A", trace_impact(list_edges(graph), "A", CARRYING), {}, 0, {})
+    assert [impact.path(entity) for entity in impact.impacted] == [["A", "B"], ["A", "B", "C"]]
+
+
+def test_parallel_relationships_count_with_their_heaviest() -> None:
+    graph = edges("S uses T 1", "S depends_on T 2", "T backed_by U 1")
+    found = trace_impact(list_edges(graph), "U", CARRYING)
+    assert [(entity.title, entity.total) for entity in found] == [("T", 1), ("S", 3)]
+    assert [edge.predicate for edge in found[1].edges] == ["depends_on", "uses"]
+
+
+def test_a_failure_travels_along_reversed_predicates() -> None:
+    assert trace(edges("Host7 hosts Ledger", "Shop depends_on Ledger"), "Host7") == [
+        ("Ledger", 1, 1, 1),
+        ("Shop", 2, 1, 2),
+    ]
+
+
+def test_which_predicates_carry() -> None:
+    known = ["depends_on", "owned_by", "hosts", "co_occurs_with"]
+
+    def choose(*rels: str) -> tuple[list[str], list[str]]:
+        carrying = choose_carrying(
+            known, predicates=CARRYING_PREDICATES, reversed_predicates=REVERSED_PREDICATES, rels=rels
+        )
+        return sorted(carrying.against), sorted(carrying.along)
+
+    assert choose() == (["depends_on"], ["hosts"])
+    assert choose("owned_by") == (["owned_by"], []) and choose("hosts") == ([], ["hosts"])
+    assert choose("all") == (["co_occurs_with", "depends_on", "owned_by"], ["hosts"])
+
+
+def test_the_default_predicates_are_those_of_the_spec() -> None:
+    assert " ".join(CARRYING_PREDICATES) == (
+        "depends_on backed_by runs_on hosted_on requires relies_on uses calls reads_from writes_to connects_to "
+        "stored_in powered_by built_on served_by"
+    )
+    assert REVERSED_PREDICATES == ("hosts", "backs", "serves", "powers", "supports")
+
+
+def test_systemic_risk_of_r8() -> None:
+    risks = rank_risks(R8, CARRYING, top=3, cut_vertices={"user database"})
+    shown = [(risk.title, len(risk.impacted), risk.sum_of_weakest, risk.is_cut_vertex) for risk in risks.shown]
+    assert shown == [("PostgreSQL", 4, 4, False), ("Redis", 3, 3, False), ("user database", 3, 3, True)]
+    assert (risks.n_entities, risks.is_exact) == (5, True)
+
+
+def test_beyond_the_exact_limit_candidates_are_walked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphrag.search.systemic_risk.MAX_EXACT", 3)
+    risks = rank_risks(R8, CARRYING, top=3, cut_vertices=set(), candidates=["Redis", "login flow"])
+    assert [risk.title for risk in risks.shown] == ["Redis"] and not risks.is_exact
+
+
+GRAPHS = st.lists(
+    st.tuples(
+        st.sampled_from("ABCDEFGH"), st.sampled_from(["depends_on", "uses", "hosts", "owned_by"]),
+        st.sampled_from("ABCDEFGH"), st.integers(1, 3),
+    ),
+    max_size=20, unique_by=lambda edge: edge[:3],
+).map(lambda rows: [Edge(f"{s}{p}{t}", s, p, t, float(w)) for s, p, t, w in rows])  # fmt: skip
+
+
+@settings(deadline=None)
+@given(GRAPHS, st.randoms(use_true_random=False))
+def test_every_reachable_entity_is_impacted_once_along_edges_that_carry(graph: list[Edge], draw: Random) -> None:
+    found = trace_impact(list_edges(graph), "A", CARRYING)
+    carrying = {
+        (e.source, e.target) if e.predicate == "hosts" else (e.target, e.source)
+        for e in graph
+        if e.predicate != "owned_by"
+    }
+    reached = {"A"}
+    while more := {far for near, far in carrying if near in reached} - reached:
+        reached |= more
+    assert sorted(entity.title for entity in found) == sorted(reached - {"A"})
+    impact = Impact("A", found, {}, 0, {})
+    for entity in found:
+        path = impact.path(entity)
+        assert len(path) == entity.hops + 1 and set(pairwise(path)) <= carrying
+    shuffled = graph.copy()
+    draw.shuffle(shuffled)
+    assert trace_impact(list_edges(shuffled), "A", CARRYING) == found
+
+
+@settings(deadline=None)
+@given(GRAPHS)
+def test_counts_at_once_are_those_of_each_walk(graph: list[Edge]) -> None:
+    graph = [edge for edge in graph if edge.predicate != "owned_by"]
+    counts = count_impacted(graph, CARRYING)
+    assert counts == {title: len(trace(graph, title)) for title in counts}

@@ -1,0 +1,21 @@
+"""entity_components: the parts of the graph that stated relationships connect."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from graphrag.store.database import number_components
+
+
+def test_co_occurrence_connects_nothing() -> None:
+    entities = pl.DataFrame({"id": ["a", "b", "c", "d"]})
+    relationships = pl.DataFrame(
+        {
+            "source_id": ["b", "c", "a"],
+            "target_id": ["a", "d", "d"],
+            "origin": ["extracted", "link", "cooccurrence"],
+        }
+    )
+    assert number_components(entities, relationships).rows() == [("a", 0), ("b", 0), ("c", 1), ("d", 1)]
+    assert number_components(entities, relationships.clear())["component"].to_list() == [0, 1, 2, 3]
+    assert number_components(entities.clear(), relationships.clear()).is_empty()
