@@ -18,7 +18,7 @@ from typing import Annotated
 
 import typer
 
-from graphrag import __version__, cli_aliases, cli_communities, cli_evaluate, cli_paths, cli_runs
+from graphrag import __version__, cli_aliases, cli_communities, cli_evaluate, cli_links, cli_paths, cli_runs
 from graphrag.cli_options import Json, Root, Set, open_project
 from graphrag.errors import GraphragError, UsageError, did_you_mean
 
@@ -41,6 +41,7 @@ app.add_typer(cli_paths.app)
 app.command()(cli_communities.communities)
 app.command()(cli_communities.report)
 app.command()(cli_evaluate.evaluate)
+app.command()(cli_links.links)
 
 
 @app.callback()

@@ -26,6 +26,7 @@ from graphrag.index import (
     graph,
     judgement,
     known_names,
+    links,
     nlp_extraction,
     reports,
     summaries,
@@ -83,6 +84,13 @@ def cut_text_units(run: Run) -> Frames:
             run.frames["documents"], max_tokens=knobs.max_tokens, overlap=knobs.overlap, count=count_tokens
         )
     }
+
+
+def read_links(run: Run) -> Frames:
+    knobs = run.settings.links
+    built = links.build_links(run.frames["documents"], dialect=knobs.dialect, aliases=knobs.aliases)
+    run.notices += built.warnings
+    return {"links": built.links}
 
 
 def extract(run: Run) -> Frames:
@@ -341,6 +349,7 @@ def look_at_vectors(run: Run) -> dict[str, str]:
 PIPELINE: tuple[Stage, ...] = (
     Stage("documents", read_documents, (), ("documents", "failures"), settings=("input",), looks_at=look_at_files),
     Stage("text_units", cut_text_units, ("documents",), ("text_units",), settings=("text_units",)),
+    Stage("links", read_links, ("documents",), ("links",), settings=("links",)),
     Stage(
         "extraction", extract, ("text_units", "documents"),
         ("entity_mentions", "relationship_mentions", "failures"), per="text_units",

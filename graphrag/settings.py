@@ -167,6 +167,16 @@ class Disambiguation(Section):
     type_names: dict[str, str] = Field({}, description='your words for types of entities: { ORG = "organization" }')
 
 
+class Links(Section):
+    dialect: Literal["obsidian", "dendron"] = Field(
+        "obsidian", description="[[target|label]]; dendron: [[label|target]]"
+    )
+    aliases: Literal["obsidian", "lenient"] = Field(
+        "obsidian",
+        description="links lead to files; lenient: to the one note of that title or alias where no file has the name",
+    )
+
+
 class Communities(Section):
     max_community_size: int = Field(10, ge=2, description="larger communities are split further where they can be")
     quality: Literal["modularity", "cpm"] = Field(
@@ -276,6 +286,7 @@ class Settings(BaseModel):
     summaries: Summaries = Summaries()
     claims: Claims = Claims()
     disambiguation: Disambiguation = Disambiguation()
+    links: Links = Links()
     communities: Communities = Communities()
     reports: Reports = Reports()
     embeddings: Embeddings = Embeddings()

@@ -366,11 +366,18 @@ LINKS = Table(
         Column("line", INT, "1-based line."),
         Column("syntax", TEXT, "wikilink, markdown, embed, frontmatter, inline_field, canvas."),
         Column("raw", TEXT, "The link as written."),
-        Column("target", TEXT, "Target as written, decoded, without subpath."),
+        Column(
+            "target", TEXT, "Target as written, decoded, without subpath; empty for a place in the document itself."
+        ),
         Column("subpath", TEXT, "Heading or block after #; empty if none."),
         Column("display", TEXT, "Display text; empty if none."),
         Column("status", TEXT, "resolved, unresolved, ambiguous, self, attachment, external."),
         Column("target_document_id", TEXT, "Document it leads to.", nullable=True),
+        Column(
+            "predicate", TEXT, "The field or the words that it stands for; embeds, or links_to where none say more."
+        ),
+        Column("description", TEXT, "What the line says of it in brackets; may be empty."),
+        *SPAN,
     ),
 )
 EMBEDDINGS = Table(

@@ -188,6 +188,54 @@ VIEWS = (
         },
     ),
     View(
+        "related_but_unlinked",
+        "Pairs of documents that name the same things and do not link to each other: at least two entities in common, "
+        "of those that at most twenty documents name. The rarer what they share, the higher.",
+        """with named as (
+               select distinct m.document_id, m.entity_id from entity_mentions m where m.entity_id is not null),
+           rare as (
+               select entity_id, count(*) as n from named group by entity_id having count(*) between 2 and 20),
+           shared as (
+               select a.document_id as id_a, b.document_id as id_b, count(*) as n_shared, sum(1.0 / r.n) as score,
+               list(e.title order by r.n, lower(e.title), e.title)[1:5] as shared
+               from rare r join named a on a.entity_id = r.entity_id join named b on b.entity_id = r.entity_id
+               join entities e on e.id = r.entity_id
+               where a.document_id < b.document_id group by all having count(*) >= 2),
+           linked as (
+               select document_id as id_a, target_document_id as id_b from links where target_document_id is not null)
+           select least(a.path, b.path) as path_a, greatest(a.path, b.path) as path_b, s.n_shared,
+           round(s.score, 3) as score, s.shared
+           from shared s join documents a on a.id = s.id_a join documents b on b.id = s.id_b
+           where not exists (select 1 from linked l where l.id_a = s.id_a and l.id_b = s.id_b)
+           and not exists (select 1 from linked l where l.id_a = s.id_b and l.id_b = s.id_a)
+           and a.content_sha256 <> b.content_sha256
+           order by s.score desc, path_a, path_b""",
+        {
+            "path_a": "One document; the smaller path.",
+            "path_b": "The other.",
+            "n_shared": "Entities that both name.",
+            "score": "Sum over them of 1 / number of documents that name it.",
+            "shared": "The five rarest of them.",
+        },
+    ),
+    View(
+        "linked_but_never_mentioned",
+        "Links to a document about an entity that the linking document never names, in no spelling: the link stands "
+        "for something that its text is silent about.",
+        """select d.path, l.line, l.raw, t.path as target_path, string_agg(e.title, ', ' order by e.title) as entity
+           from links l join documents d on d.id = l.document_id join documents t on t.id = l.target_document_id
+           join entity_documents o on o.document_id = t.id join entities e on e.id = o.entity_id
+           where l.status in ('resolved', 'ambiguous') and not exists (
+               select 1 from entity_documents p join entity_mentions m on m.entity_id = p.entity_id
+               where p.document_id = t.id and m.document_id = d.id)
+           group by d.path, l.ordinal, l.line, l.raw, t.path order by d.path, l.ordinal""",
+        {
+            "path": "The document with the link.",
+            "target_path": "The document that it leads to.",
+            "entity": "What that document is about.",
+        },
+    ),
+    View(
         "failures_by_reason",
         "What could not be done, counted by stage and reason, with one example each.",
         """select stage, reason, count(*) as n_failures, min(item_id) as example, arg_min(detail, item_id) as detail

@@ -88,7 +88,8 @@ def test_every_table_column_view_and_macro_has_a_comment(published: Path) -> Non
 @pytest.mark.parametrize("view", [view.name for view in views.VIEWS])
 def test_every_view_has_rows_and_no_column_that_polars_cannot_hold(published: Path, view: str) -> None:
     frame = store.run_sql(published, f"select * from {view}")
-    assert (frame.height > 0) == (view != "unconnected_entities")
+    # Every entity of the run has a relationship, and its documents no links (test_views.py has some).
+    assert (frame.height > 0) == (view not in ("unconnected_entities", "linked_but_never_mentioned"))
     assert pl.Null not in frame.dtypes and pl.Object not in frame.dtypes
 
 

@@ -79,3 +79,52 @@ def test_views_neither_lose_nor_repeat_rows(tmp_path: Path, frames: Frames, view
     store.write_run(tmp_path, "r1", frames, manifest={})
     store.publish_run(tmp_path, "r1")
     assert store.run_sql(tmp_path, f"select count(*) from {view}").item() == frames[table].height
+
+
+def publish_vault(folder: Path, texts: dict[str, list[str]], links: list[tuple[str, str, str]], frames: Frames) -> None:
+    """A run of notes by path, each with the titles it names; links are (from, to, status)."""
+    document, entity = frames["documents"].row(0, named=True), frames["entities"].row(0, named=True)
+    mention = frames["entity_mentions"].row(0, named=True)
+    titles = sorted({title for named in texts.values() for title in named})
+    rows = {
+        "documents": [{**document, "id": p, "path": p, "title": p[:-3], "content_sha256": p} for p in texts],
+        "entities": [{**entity, "id": title, "title": title, "aliases": []} for title in titles],
+        "entity_mentions": [
+            {**mention, "id": f"{path} {n}", "document_id": path, "entity_id": title}
+            for path, named in texts.items()
+            for n, title in enumerate(named)
+        ],
+        "links": [
+            {"document_id": a, "ordinal": n, "line": 1, "syntax": "wikilink", "raw": f"[[{b}]]", "target": b,
+             "subpath": "", "display": "", "status": status, "target_document_id": b if b in texts else None,
+             "predicate": "links_to", "description": "", "start_char": 0, "end_char": 5}
+            for n, (a, b, status) in enumerate(links)
+        ],
+    }  # fmt: skip
+    store.write_run(folder, "r1", {name: TABLES[name].from_rows(rows[name]) for name in rows}, manifest={})
+    store.publish_run(folder, "r1")
+
+
+def test_notes_that_name_the_same_rare_things_and_are_not_linked_are_related(tmp_path: Path, frames: Frames) -> None:
+    common = {f"n{i:02}.md": ["Everyone"] for i in range(20)}
+    texts = {
+        "a.md": ["Redis", "Kafka", "Everyone", "Redis"], "b.md": ["Redis", "Kafka", "Everyone"],
+        "c.md": ["Redis", "Kafka", "Vault"], "d.md": ["Redis", "Everyone"], **common,
+    }  # fmt: skip
+    publish_vault(tmp_path, texts, [("b.md", "a.md", "resolved"), ("a.md", "x", "unresolved")], frames)
+    found = store.run_sql(tmp_path, "select path_a, path_b, n_shared, score, shared from related_but_unlinked")
+    # Redis is in four notes, Kafka in three; Everyone is in more than twenty. a and b are linked; d shares one only.
+    score = round(1 / 4 + 1 / 3, 3)
+    assert [(*row[:4], *row[4]) for row in found.rows()] == [
+        ("a.md", "c.md", 2, score, "Kafka", "Redis"),
+        ("b.md", "c.md", 2, score, "Kafka", "Redis"),
+    ]
+
+
+def test_a_link_to_what_the_text_never_names_is_listed(tmp_path: Path, frames: Frames) -> None:
+    texts = {"a.md": ["Redis"], "Redis.md": ["Redis"], "Kafka.md": ["Kafka"], "notes.md": []}
+    links = [("a.md", "Redis.md", "resolved"), ("a.md", "Kafka.md", "ambiguous"), ("a.md", "notes.md", "resolved"),
+             ("Kafka.md", "Kafka.md", "self")]  # fmt: skip
+    publish_vault(tmp_path, texts, links, frames)
+    found = store.run_sql(tmp_path, "select path, raw, target_path, entity from linked_but_never_mentioned")
+    assert found.rows() == [("a.md", "[[Kafka.md]]", "Kafka.md", "Kafka")]

@@ -1,0 +1,63 @@
+"""One link as somebody wrote it, and the inside of a wikilink: target # subpath | display.
+
+Does not: find links in a text (links.py), or look where they lead (index/link_targets.py).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+LINKS_TO = "links_to"
+EMBEDS = "embeds"
+
+_SIZE = re.compile(r"\d{1,5}(?:x\d{1,5})?$")
+
+
+class WrittenLink(NamedTuple):
+    """text[start:end] is `raw`. `target` is decoded and without subpath; empty for a place in the same document."""
+
+    start: int
+    end: int
+    line: int  # 1-based
+    syntax: str  # wikilink, markdown, embed, frontmatter, inline_field, canvas
+    raw: str
+    target: str
+    subpath: str
+    display: str
+    predicate: str = LINKS_TO
+    reason: str = ""  # what the line says after the link, in brackets
+
+
+def parse_wikilink(inner: str, *, is_embed: bool = False, dialect: str = "obsidian") -> tuple[str, str, str] | None:
+    """(target, subpath, display) of what stands between [[ and ]]; None where it names nothing.
+
+    In a table the bar is written \\|. The first # begins the subpath, so [[C# Notes]] leads to C. The display of an
+    embed is empty where it is a size in pixels.
+    """
+    first, bar, second = inner.partition("|")
+    if bar:
+        first = first.removesuffix("\\")
+    name, display = (second, first) if dialect == "dendron" and bar else (first, second)
+    target, _, subpath = name.partition("#")
+    target, display = " ".join(target.split()), display.strip()
+    if not target and not subpath.strip():
+        return None
+    if is_embed and _SIZE.match(display):
+        display = ""
+    return target, subpath, display
+
+
+def to_predicate(words: str) -> str:
+    """A field's name or the words before a link as a predicate: "Depends on" -> depends_on."""
+    return re.sub(r"[\W_]+", "_", words.casefold()).strip("_") or LINKS_TO
+
+
+def count_lines(text: str, offsets: list[int]) -> list[int]:
+    """The 1-based lines of rising offsets."""
+    lines, line, position = [], 1, 0
+    for offset in offsets:
+        line += text.count("\n", position, offset)
+        position = offset
+        lines.append(line)
+    return lines
