@@ -16,6 +16,7 @@ from graphrag import store
 from graphrag.index import extraction
 from graphrag.settings import Gates
 from graphrag.store import RunTables
+from graphrag.tables import SUSPECT_SCORE
 
 Frames = dict[str, pl.DataFrame]
 FEW = 20
@@ -75,14 +76,14 @@ def _check_quotes(frames: Frames, limit: float) -> list[str]:
 
 
 def _check_duplicates(frames: Frames, limit: float) -> list[str]:
-    """Entities that may be another one under a second name, as far as disambiguation has left a pair undecided."""
+    """Entities that may be another one under a second name: those of the view duplicate_suspects."""
     n_entities = frames["entities"].height
-    open_pairs = frames["alias_candidates"].filter(pl.col("verdict") == "propose")
+    open_pairs = frames["alias_candidates"].filter(pl.col("verdict") == "propose", pl.col("score") >= SUSPECT_SCORE)
     suspects = pl.concat([open_pairs["entity_id_a"], open_pairs["entity_id_b"]]).n_unique()
     if n_entities < FEW or suspects / n_entities <= limit:
         return []
     return [
-        f"{suspects:,} of {n_entities:,} entities may be doubles (alias_candidates), more than gates.duplicate_share "
+        f"{suspects:,} of {n_entities:,} entities may be doubles (duplicate_suspects), more than gates.duplicate_share "
         "allows"
     ]
 

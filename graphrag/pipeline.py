@@ -165,9 +165,13 @@ def _decide_names(
 
 
 def compares_meanings(settings: Settings) -> bool:
-    """Whether names are compared by vectors: always those of MiniLM, for which the floors were measured."""
-    is_on = settings.disambiguation.name_vectors > 0 and settings.embeddings.model != embeddings.NO_MODEL
-    return is_on and not vectors.is_available(vectors.EMBEDDED)
+    """Whether names are compared by vectors: always those of MiniLM, for which the floors were measured.
+
+    Where a service embeds the texts, no model runs on this machine: MiniLM over names would be a fifth of the CPU.
+    """
+    model = settings.embeddings.model
+    is_local = model != embeddings.NO_MODEL and not vectors.is_service_name(model)
+    return is_local and settings.disambiguation.name_vectors > 0 and not vectors.is_available(vectors.EMBEDDED)
 
 
 def judge(run: Run) -> Frames:

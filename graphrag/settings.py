@@ -162,7 +162,9 @@ class Disambiguation(Section):
         2000, ge=1, description="pairs that the model judges in a run, the most alike first; about 30 a call"
     )
     name_vectors: int = Field(
-        10_000, ge=0, description="up to so many names are compared by meaning too, with local MiniLM; 0: never"
+        10_000,
+        ge=0,
+        description="up to so many names are compared by meaning too, where embeddings.model is local; 0: never",
     )
     type_names: dict[str, str] = Field({}, description='your words for types of entities: { ORG = "organization" }')
 

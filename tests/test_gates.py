@@ -94,6 +94,6 @@ def test_entities_that_may_be_doubles_and_faults_hold_the_run(nights: Nights) ->
     frames = nights.tables()
     assert check_gates(frames, Gates(), published) == []
     (held,) = check_gates(frames, Gates(duplicate_share=0.05), published)
-    assert "entities may be doubles (alias_candidates), more than gates.duplicate_share allows" in held
+    assert "entities may be doubles (duplicate_suspects), more than gates.duplicate_share allows" in held
     frames["entities"] = frames["entities"].with_columns(degree=pl.lit(7, dtype=pl.Int64))
     assert any(line.startswith("integrity: entities.degree") for line in check_gates(frames, Gates(), published))

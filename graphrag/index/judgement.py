@@ -131,8 +131,9 @@ def _recall(memo: Memo | None, keys: Mapping[Pair, str]) -> dict[Pair, Verdict]:
 
 
 def choose_pairs(alias_candidates: pl.DataFrame, *, max_judged_pairs: int) -> pl.DataFrame:
-    """The open rows of alias_candidates, the most alike first, up to a number."""
-    open_pairs = alias_candidates.filter(pl.col("verdict") == "propose")
+    """The open rows of alias_candidates that are worth a question (as in the view duplicate_suspects), the most alike
+    first, up to a number."""
+    open_pairs = alias_candidates.filter(pl.col("verdict") == "propose", pl.col("score") >= tables.SUSPECT_SCORE)
     order = (-pl.col("score"), "surface_a", "surface_b", "entity_id_a", "entity_id_b")
     return open_pairs.sort(*order).head(max_judged_pairs)
 

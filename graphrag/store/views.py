@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from graphrag.tables import SUSPECT_SCORE
+
 
 @dataclass(frozen=True)
 class View:
@@ -132,12 +134,12 @@ VIEWS = (
     ),
     View(
         "duplicate_suspects",
-        "Pairs of entities that may be the same but were not merged, but for the least alike (score under 0.4, which "
-        "alias_candidates holds). Settle them in aliases.toml.",
-        """select a.title as title_a, b.title as title_b, c.score, c.method, c.reason, a.type as type_a,
+        "Pairs of entities that may be the same but were not merged, but for the least alike (score under "
+        f"{SUSPECT_SCORE}, which alias_candidates holds). Settle them in aliases.toml.",
+        f"""select a.title as title_a, b.title as title_b, c.score, c.method, c.reason, a.type as type_a,
            b.type as type_b, a.degree as degree_a, b.degree as degree_b, c.surface_a, c.surface_b
            from alias_candidates c join entities a on a.id = c.entity_id_a join entities b on b.id = c.entity_id_b
-           where c.verdict = 'propose' and c.score >= 0.4
+           where c.verdict = 'propose' and c.score >= {SUSPECT_SCORE}
            order by c.score desc, a.degree + b.degree desc, lower(a.title), lower(b.title), c.surface_a, c.surface_b""",
         {
             "title_a": "The first entity.",
