@@ -334,14 +334,14 @@ class NameDecisions:
 
     # -- conflicts and unions
 
-    def _conflict(self, i: int, j: int, *, is_direct: bool = True) -> str:
-        """Why two nodes stay apart, or an empty string. Not `is_direct`: they were never compared themselves."""
+    def _conflict(self, i: int, j: int) -> str:
+        """Why two nodes stay apart, or an empty string."""
         if reason := self._never.get(frozenset((i, j))):
             return reason
         if self.keys[i].key == self.keys[j].key:
             return "the same name, but types and neighbourhoods differ"
         a, b = self.nodes[i].name, self.nodes[j].name
-        return find_veto(a, b, is_direct=is_direct) or self._type_conflict(i, j)
+        return find_veto(a, b) or self._type_conflict(i, j)
 
     def _cluster_conflict(self, i: int, j: int, *, is_direct: bool) -> str:
         """Across clusters, an abbreviation that was joined to its full form is not compared: K8s, Kube cluster.
@@ -353,7 +353,7 @@ class NameDecisions:
             return self._user_conflict(i, j) or find_title_veto(self.nodes[i].name, self.nodes[j].name)
         if (i in self._said_so and j not in self._said) or (j in self._said_so and i not in self._said):
             return self._user_conflict(i, j)
-        reason = self._conflict(i, j, is_direct=is_direct)
+        reason = self._conflict(i, j)
         if reason and not is_direct and self._has_twin_without_veto(i, j):
             return self._user_conflict(i, j)
         return reason
@@ -362,7 +362,7 @@ class NameDecisions:
         """ipython-notebook is written otherwise as well, and IPython Notebook may be what the text calls it."""
         twins = ([*self._twins.get(self.nodes[n].name.compact, ()), n] for n in (i, j))
         pairs = [pair for pair in product(*twins) if pair != (i, j)]
-        return any(not self._conflict(a, b, is_direct=False) for a, b in pairs)
+        return any(not self._conflict(a, b) for a, b in pairs)
 
     def _user_conflict(self, i: int, j: int) -> str:
         return self._never.get(frozenset((i, j)), "")

