@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from graphrag.errors import GraphragError, SettingsError, shown_path
-from graphrag.settings import FILE_NAME, Settings, recording_name, render_template
+from graphrag.settings import EMBEDDED, FILE_NAME, Settings, recording_name, render_template
 
 ALIASES_TEMPLATE = """\
 # Names that always or never mean the same thing. These rules win over everything the pipeline finds.
@@ -57,7 +57,6 @@ def check_project(settings: Settings, root: Path) -> list[tuple[str, str, str]]:
     """
     from graphrag import store, vectors
     from graphrag.index import nlp_extraction
-    from graphrag.llm.litellm_door import EMBEDDED
     from graphrag.naming.alias_rules import parse_alias_rules
 
     found = [("ok", "settings", shown_path(root / FILE_NAME))]

@@ -32,14 +32,13 @@ from graphrag.errors import BudgetSpent, GateHeld, GraphragError, MirrorFailed, 
 from graphrag.gates import check_gates
 from graphrag.ids import content_sha256
 from graphrag.index import nlp_extraction
-from graphrag.llm.litellm_door import EMBEDDED
 from graphrag.memo import Memo
 from graphrag.naming.alias_rules import AliasRules, parse_alias_rules
 from graphrag.object_storage import is_url, open_storage
 from graphrag.progress import Progress
 from graphrag.reading.known_files import KnownFile
 from graphrag.run_model import OpenLlm, RunModel, open_run_model
-from graphrag.settings import Settings
+from graphrag.settings import EMBEDDED, Settings
 from graphrag.store import RunTables
 
 Frames = dict[str, pl.DataFrame]

@@ -21,11 +21,10 @@ from graphrag.index.extraction import ExtractionPrompts
 from graphrag.index.judgement import JudgePrompts
 from graphrag.index.report_calls import ReportPrompts
 from graphrag.llm import CallLedger, Llm, Recording, ReplayLlm, open_llm
-from graphrag.llm.litellm_door import EMBEDDED
 from graphrag.memo import Memo
 from graphrag.progress import Progress
 from graphrag.prompts import Prompt, load_prompt
-from graphrag.settings import Settings, recording_name
+from graphrag.settings import EMBEDDED, Settings, recording_name
 
 CALLS_LOG = "llm_calls.jsonl"
 Result = TypeVar("Result")

@@ -16,13 +16,13 @@ from pathlib import Path
 
 from graphrag.llm.door import Llm
 from graphrag.llm.ledger import CallLedger
-from graphrag.llm.litellm_door import EMBEDDED, open_llm
+from graphrag.llm.litellm_door import open_llm
 from graphrag.llm.retries import Retries
 from graphrag.memo import Memo
 from graphrag.prompts import load_prompt
 from graphrag.run_model import OpenLlm
 from graphrag.search.model_answer import SearchModel
-from graphrag.settings import Settings, recording_name
+from graphrag.settings import EMBEDDED, Settings, recording_name
 
 MAX_RETRIES, PATIENCE_SECONDS = 3, 30.0
 PROMPTS_OF_MODE = {

