@@ -9,21 +9,16 @@ Heavy packages are imported inside the commands that need them, so that `graphra
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import sys
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from graphrag import __version__, cli_aliases, cli_communities, cli_evaluate, cli_links, cli_paths, cli_runs
+from graphrag import __version__, cli_aliases, cli_communities, cli_evaluate, cli_links, cli_paths, cli_runs, cli_search
 from graphrag.cli_options import Json, Root, Set, open_project
-from graphrag.errors import GraphragError, UsageError, did_you_mean
-
-EMBEDDED = "embedded"  # llm.model without a model
-MODES = ("auto", "local", "global", "basic")
+from graphrag.errors import GraphragError
 
 app = typer.Typer(
     help="Turns a folder of documents into a cited knowledge graph and answers questions from it.",
@@ -35,6 +30,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 
+app.command()(cli_search.search)
 app.add_typer(cli_aliases.app, name="aliases")
 app.add_typer(cli_runs.app)
 app.add_typer(cli_paths.app)
@@ -110,86 +106,6 @@ def plan(json: Json = False, root: Root = None, set_: Set = None) -> None:
 
     planned = plan_run(settings, root, progress=QuietProgress())
     print(render.render_plan_json(planned) if json else render.render_plan(planned))
-
-
-@app.command()
-def search(
-    question: Annotated[str, typer.Argument(help="What to ask.")],
-    global_: Annotated[bool, typer.Option("--global", help="Themes: answers from community reports.")] = False,
-    local: Annotated[bool, typer.Option("--local", help="Look-ups: entities, facts and passages.")] = False,
-    basic: Annotated[bool, typer.Option("--basic", help="Passages only, by words and meaning.")] = False,
-    mode: Annotated[
-        str, typer.Option("--mode", help="local, global, basic, or auto (default): what suits the question.")
-    ] = "",
-    level: Annotated[
-        int | None, typer.Option("--level", help="Level of the hierarchy for --global; 0 is the coarsest.")
-    ] = None,
-    top: Annotated[int | None, typer.Option("--top", min=1, help="Sources to list.")] = None,
-    budget_tokens: Annotated[int | None, typer.Option("--budget-tokens", help="Tokens of context to gather.")] = None,
-    show_sources: Annotated[
-        bool, typer.Option("--show-sources", help="Path, offsets and exact quote of each citation.")
-    ] = False,
-    context_only: Annotated[
-        bool, typer.Option("--context-only", help="Print the context that an answer would rest on.")
-    ] = False,
-    no_llm: Annotated[
-        bool, typer.Option("--no-llm", help="Answer with an extract, without the model that llm.model names.")
-    ] = False,
-    dynamic: Annotated[
-        bool,
-        typer.Option(
-            "--dynamic/--no-dynamic", help="--global: read only reports that bear on the question, level 0 down."
-        ),
-    ] = False,
-    json: Json = False,
-    root: Root = None,
-    set_: Set = None,
-) -> None:
-    """Answer a question from the published index, with citations: in a model's words where llm.model names one.
-
-    Example: graphrag search --global "What are the recurring causes of incidents?"
-    """
-    chosen = _choose_mode(mode, {"global": global_, "local": local, "basic": basic})
-    question = _clean_question(question)
-    if chosen == "auto" and (dynamic or level is not None):
-        chosen = "global"  # nothing else has levels
-    if dynamic and chosen != "global":
-        raise UsageError("--dynamic is for --global.")
-    root, settings = open_project(root, set_)
-    from graphrag import render
-    from graphrag.search import answer_question
-    from graphrag.store import open_index
-    from graphrag.vectors import locate_model
-
-    with open_index(root / settings.output.dir) as published, ExitStack() as stack:
-        told: tuple[str, ...] = ()
-        if chosen == "auto":
-            from graphrag.search.choose_mode import choose_mode
-
-            choice = choose_mode(published, question)
-            chosen, told = choice.mode, (choice.render(),)
-        llm = None
-        if not (no_llm or context_only) and settings.llm.model != EMBEDDED:
-            from graphrag.search_model import load_search_model
-
-            llm = stack.enter_context(load_search_model(settings, root, mode=chosen))
-        answer = answer_question(
-            published,
-            question,
-            mode=chosen,
-            level=settings.search.level if level is None else _at_least(0, "--level", level),
-            top=top or settings.search.top,
-            budget_tokens=settings.search.budget_tokens
-            if budget_tokens is None
-            else _at_least(1, "--budget-tokens", budget_tokens),
-            model=locate_model(settings.embeddings.model, root),
-            dynamic=dynamic,
-            llm=llm,
-        )
-    answer = dataclasses.replace(answer, notices=(*told, *answer.notices))
-    print(render.render_answer(answer, json=json, context_only=context_only, show_sources=show_sources))
-    if not answer.answered:
-        raise typer.Exit(3)
 
 
 @app.command()
@@ -283,28 +199,6 @@ def version() -> None:
 
 def _as_override(key: str, value: object) -> list[str]:
     return [] if value is None else [f"{key}={value}"]
-
-
-def _choose_mode(mode: str, flags: dict[str, bool]) -> str:
-    chosen = [name for name, is_set in flags.items() if is_set] + ([mode] if mode else [])
-    if len(set(chosen)) > 1:
-        raise UsageError(f"Choose one mode, got {', '.join(chosen)}.")
-    if mode and mode not in MODES:
-        raise UsageError(f'Unknown mode "{mode}".{did_you_mean(mode, MODES)} Use one of: {", ".join(MODES)}.')
-    return chosen[0] if chosen else "auto"
-
-
-def _clean_question(question: str) -> str:
-    cleaned = " ".join("".join(c if c.isprintable() else " " for c in question).split())
-    if not cleaned:
-        raise UsageError("The question is empty.")
-    return cleaned
-
-
-def _at_least(least: int, name: str, value: int) -> int:
-    if value < least:
-        raise UsageError(f"{name} must be {least} or more, got {value}.")
-    return value
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphrag.cli_options import Json, Root, Set, open_project
+from graphrag.cli_options import Json, Root, Set, check_at_least, open_project
 from graphrag.errors import NothingFound, UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def impact(
     if bool(name) == all_:
         raise UsageError('Say what fails, as in "graphrag impact Redis", or --all.')
     if max_hops is not None:
-        _check_at_least(1, "--max-hops", max_hops)
+        check_at_least(1, "--max-hops", max_hops)
     cooccurrence = _choose_origin(origin)
     root, settings = open_project(root, set_)
     from graphrag import render_paths
@@ -121,7 +121,7 @@ def path(
 
     Example: graphrag path "login flow" Redis
     """
-    _check_at_least(1, "--max-hops", max_hops)
+    check_at_least(1, "--max-hops", max_hops)
     way, cooccurrence = _choose_direction(direction), _choose_origin(origin)
     root, settings = open_project(root, set_)
     from graphrag import render_paths
@@ -178,7 +178,7 @@ def neighborhood(
 
     Example: graphrag neighborhood "Auth Service" --hops 1 --direction both
     """
-    _check_at_least(0, "--hops", hops)
+    check_at_least(0, "--hops", hops)
     way, cooccurrence = _choose_direction(direction), _choose_origin(origin)
     root, settings = open_project(root, set_)
     from graphrag import render_paths
@@ -224,7 +224,7 @@ def chains(
 
     Example: graphrag chains "login flow" --max-depth 3 --to-type technology
     """
-    _check_at_least(0, "--max-depth", max_depth)
+    check_at_least(0, "--max-depth", max_depth)
     cooccurrence = _choose_origin(origin)
     root, settings = open_project(root, set_)
     from graphrag import render_paths
@@ -284,8 +284,3 @@ def _choose_origin(origin: str) -> bool:
     if origin not in ("stated", "all"):
         raise UsageError(f'--origin must be stated or all, got "{origin}".')
     return origin == "all"
-
-
-def _check_at_least(least: int, name: str, value: int) -> None:
-    if value < least:
-        raise UsageError(f"{name} must be {least} or more, got {value}.")
