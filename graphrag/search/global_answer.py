@@ -13,14 +13,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from graphrag.context import TokenCounter
-from graphrag.errors import UsageError
 from graphrag.search.answer import NOTHING, Answer
-from graphrag.search.levels import Hierarchy, load_hierarchy, select_reports
+from graphrag.search.levels import Hierarchy, explain_missing, load_hierarchy, select_reports
 from graphrag.search.map_reduce import answer_from_reports
 from graphrag.search.model_answer import SearchModel, count_usage
 from graphrag.search.rate_reports import rate_reports
 from graphrag.search.rows import load_reports
-from graphrag.search.sections import check_budget
+from graphrag.search.sections import check_budget, check_level
 from graphrag.search.seeds import explain_unknown_name, find_named_entities
 from graphrag.search.select_communities import select_communities
 from graphrag.tokens import count_tokens
@@ -46,8 +45,7 @@ def search_global_with_model(
     below 1 or a negative level, SearchError when the index has no reports, and what the model's door raises.
     """
     check_budget(budget_tokens)
-    if level < 0:
-        raise UsageError(f"--level must be 0 or more, got {level}.")
+    check_level(level)
     began = time.perf_counter()
     hierarchy = load_hierarchy(index)
     answer = Answer("global", question, NOTHING, False)
@@ -59,8 +57,7 @@ def search_global_with_model(
             selected, notices = _select_dynamically(index, hierarchy, question, llm, level, budget_tokens, count)
         else:
             selected, missing = select_reports(hierarchy, level=level)
-            left_out = f"{missing} communities have no report at level {level} or above and were left out."
-            notices = [left_out] if missing else []
+            notices = explain_missing(missing, level=level)
         answer = answer_from_reports(
             index,
             replace(answer, notices=tuple(notices)),

@@ -19,11 +19,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from graphrag.context import TokenCounter, pack
-from graphrag.errors import UsageError
 from graphrag.search.answer import EXTRACTIVE_LABEL, NOTHING, Answer, Usage, compose_answer
 from graphrag.search.documents_of_kind import THEME_WORDS
 from graphrag.search.entities_of_type import compose_entities, find_entities_of_type
-from graphrag.search.levels import load_hierarchy, select_reports
+from graphrag.search.levels import explain_missing, load_hierarchy, select_reports
 from graphrag.search.overview import compose_overview, find_overview
 from graphrag.search.ranking import (
     Question,
@@ -41,7 +40,14 @@ from graphrag.search.report_digest import (
     resolve_digest,
 )
 from graphrag.search.rows import Report, load_passages, load_reports
-from graphrag.search.sections import check_budget, list_reports, list_sources, report_section, source_section
+from graphrag.search.sections import (
+    check_budget,
+    check_level,
+    list_reports,
+    list_sources,
+    report_section,
+    source_section,
+)
 from graphrag.search.seeds import explain_unknown_name, find_named_entities
 from graphrag.search.select_communities import select_communities
 from graphrag.tokens import count_tokens
@@ -72,8 +78,7 @@ def search_global(
     the index has no reports.
     """
     check_budget(budget_tokens)
-    if level < 0:
-        raise UsageError(f"--level must be 0 or more, got {level}.")
+    check_level(level)
     began = time.perf_counter()
     hierarchy = load_hierarchy(index)
     asked, notices = prepare_question(index, question, model=model)
@@ -86,8 +91,7 @@ def search_global(
         selected, missing = rated.report_ids, 0
     else:
         selected, missing = select_reports(hierarchy, level=level)
-    if missing:
-        notices.append(f"{missing} communities have no report at level {level} or above and were left out.")
+    notices += explain_missing(missing, level=level)
     answer = Answer("global", question, NOTHING, False, notices=tuple(notices))
     knobs = {"top": top, "budget_tokens": budget_tokens}
     if unknown := explain_unknown_name(index, asked.text, find_named_entities(index, asked.text)[0]):

@@ -57,6 +57,13 @@ def select_reports(hierarchy: Hierarchy, *, level: int) -> tuple[list[str], int]
     return [hierarchy.reports[community] for community in used], missing
 
 
+def explain_missing(missing: int, *, level: int) -> list[str]:
+    """The notice on communities that no report covers; none where all are covered."""
+    if not missing:
+        return []
+    return [f"{missing} communities have no report at level {level} or above and were left out."]
+
+
 def roll_up_level(
     communities: Sequence[Community], with_report: Collection[int], *, level: int
 ) -> tuple[list[int], int]:

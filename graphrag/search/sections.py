@@ -22,6 +22,12 @@ def check_budget(budget_tokens: int) -> None:
         raise UsageError(f"--budget-tokens must be 1 or more, got {budget_tokens}.")
 
 
+def check_level(level: int) -> None:
+    """Raises UsageError for a level that no hierarchy has."""
+    if level < 0:
+        raise UsageError(f"--level must be 0 or more, got {level}.")
+
+
 def source_section(passages: Sequence[Passage], *, share: float = 1.0) -> Section:
     rows = [(p.human_readable_id, p.title, " > ".join(p.heading_path), p.text) for p in passages]
     frame = _frame(rows, "title", "heading", "text")
