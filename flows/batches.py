@@ -96,7 +96,7 @@ class BatchTasks:
     def _take(self, future: PrefectFuture[Any]) -> Any:
         try:
             return future.result()
-        except Exception as error:
+        except Exception as error:  # what a batch raised goes on up; a lost worker is told in our words
             if not _is_dead_worker(error):
                 raise
             raise ModelError(

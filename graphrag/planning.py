@@ -80,28 +80,28 @@ def plan_run(settings: Settings, root: Path, *, progress: Progress) -> Plan:
 
 def _list_report_requests(run: Run, model: RunModel) -> Iterator[ChatRequest]:
     """The reports of the published index, asked as today's settings and prompt say; none without an index."""
-    if store.read_manifest(run.output_dir) is None:
+    frames = _read_published(
+        run, "communities", "community_reports", "entities", "relationships", "evidence", "documents", "covariates"
+    )
+    if frames is None:
         return
     knobs = run.settings.reports
-    with store.open_index(run.output_dir) as published:
-        names = (
-            "communities", "community_reports", "entities", "relationships", "evidence", "documents", "covariates",
-        )  # fmt: skip
-        frames = {name: published.frame(f"from {name}") for name in names}
     yield from reports.plan_reports(
-        frames["communities"],
-        frames["community_reports"],
-        frames["entities"],
-        frames["relationships"],
-        frames["evidence"],
-        frames["documents"],
-        frames["covariates"],
+        *frames,
         prompts=model.report_prompts,
         context_tokens=knobs.context_tokens,
         max_length=knobs.max_length,
         min_report_size=knobs.min_report_size,
         max_findings=knobs.max_findings,
     )
+
+
+def _read_published(run: Run, *names: str) -> list[pl.DataFrame] | None:
+    """Tables of the published index in the order of the names; None before the first run."""
+    if store.read_manifest(run.output_dir) is None:
+        return None
+    with store.open_index(run.output_dir) as published:
+        return [published.frame(f"from {name}") for name in names]
 
 
 def _guess_reports(run: Run, model: str, price: Price | None) -> pl.DataFrame:
@@ -130,17 +130,12 @@ def _note_on_reports(run: Run) -> str:
 def _list_judge_requests(run: Run, model: RunModel, judge: str) -> Iterator[ChatRequest]:
     """The open pairs of names of the published index; none without an index, or with the judge off."""
     knobs = run.settings.disambiguation
-    if not knobs.judge or store.read_manifest(run.output_dir) is None:
+    names = ("alias_candidates", "entities", "entity_mentions", "relationship_mentions", "documents")
+    frames = _read_published(run, *names) if knobs.judge else None
+    if frames is None:
         return
-    with store.open_index(run.output_dir) as published:
-        names = ("alias_candidates", "entities", "entity_mentions", "relationship_mentions", "documents")
-        frames = {name: published.frame(f"from {name}") for name in names}
     yield from judgement.plan_judgement(
-        frames["alias_candidates"],
-        frames["entities"],
-        frames["entity_mentions"],
-        frames["relationship_mentions"],
-        frames["documents"],
+        *frames,
         prompts=model.judge_prompts,
         model=judge,
         max_judged_pairs=knobs.max_judged_pairs,

@@ -47,7 +47,6 @@ TOKENS_OF_JSON = 600  # keys, brackets and citations of a reply
 FENCE_TOKENS = 24  # by which the two marks around the data, being hashes, may differ in tokens
 LEAST_ROOM = 50  # tokens for rows behind the prompt's own
 CUT, UNKNOWN_CITATION = "truncated", "unknown_citation"
-KEPT_REASONS = (CUT, UNKNOWN_CITATION)
 """Reasons of failures where the model's report stands all the same."""
 
 

@@ -58,7 +58,7 @@ class _Extractive:
 
     def __init__(self, communities: pl.DataFrame, corpus: Corpus, min_report_size: int, max_findings: int) -> None:
         self.rows = {row["community"]: row for row in communities.sort("community").to_dicts()}
-        self._corpus, self._min_size, self._max_findings = corpus, max(min_report_size, 2), max_findings
+        self._corpus, self._min_size, self._max_findings = corpus, min_report_size, max_findings
         self._written: dict[int, Report] = {}
 
     def is_template(self, number: int) -> bool:
