@@ -33,7 +33,8 @@ from graphrag.pipeline import walk_pipeline
 from graphrag.progress import PlainProgress
 from graphrag.render import render_summary
 from graphrag.run import Frames, Run, RunSummary, count_rows, open_run, summarise_run
-from graphrag.settings import Settings, find_root, load_settings
+from graphrag.settings import Settings
+from graphrag.settings_file import find_root, load_settings
 from graphrag.stages import Stage, run_stage
 from graphrag.tables import TABLES
 

@@ -22,7 +22,8 @@ from prefect.types.entrypoint import EntrypointType
 
 from flows.index import index_flow
 from graphrag.errors import GraphragError, SettingsError, did_you_mean
-from graphrag.settings import Settings, find_root, load_settings
+from graphrag.settings import Settings
+from graphrag.settings_file import find_root, load_settings
 
 NAME, POOL = "nightly", "graphrag"
 

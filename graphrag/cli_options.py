@@ -28,7 +28,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 def open_project(root: Path | None, overrides: list[str] | None) -> tuple[Path, Settings]:
     """The project folder and its settings; warnings about the environment go to stderr."""
-    from graphrag.settings import find_root, load_settings
+    from graphrag.settings_file import find_root, load_settings
 
     _refuse_other_graphrag()
     root = root if root is not None else find_root(Path.cwd())

@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 
 from graphrag.errors import GraphragError, SettingsError, shown_path
-from graphrag.settings import EMBEDDED, FILE_NAME, Settings, recording_name, render_template
+from graphrag.settings import EMBEDDED, Settings, recording_name
+from graphrag.settings_file import FILE_NAME, render_template
 
 ALIASES_TEMPLATE = """\
 # Names that always or never mean the same thing. These rules win over everything the pipeline finds.

@@ -13,7 +13,7 @@ from graphrag.errors import StoreError
 from graphrag.llm.chat import ChatRequest
 from graphrag.pipeline import run_pipeline
 from graphrag.project import create_project
-from graphrag.settings import load_settings
+from graphrag.settings_file import load_settings
 from graphrag.store import open_index
 from graphrag.tables import TABLES
 

@@ -11,7 +11,7 @@ import pytest
 from graphrag.index.communities import build_communities
 from graphrag.pipeline import run_pipeline
 from graphrag.project import create_project
-from graphrag.settings import load_settings
+from graphrag.settings_file import load_settings
 from graphrag.store.ledger import read_ledger
 from graphrag.store.runs import read_manifest
 

@@ -13,7 +13,7 @@ import pytest
 
 from graphrag.pipeline import run_pipeline
 from graphrag.project import create_project
-from graphrag.settings import load_settings
+from graphrag.settings_file import load_settings
 from graphrag.store import list_runs, open_index
 
 from .conftest import ROOT

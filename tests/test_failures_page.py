@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from graphrag.pipeline import run_pipeline
-from graphrag.settings import load_settings
+from graphrag.settings_file import load_settings
 
 from .conftest import ROOT
 

@@ -15,7 +15,7 @@ from polars.testing import assert_frame_equal
 
 from graphrag.pipeline import run_pipeline
 from graphrag.project import create_project
-from graphrag.settings import load_settings
+from graphrag.settings_file import load_settings
 from graphrag.store import check_integrity
 from graphrag.tables import TABLES
 

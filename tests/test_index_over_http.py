@@ -14,7 +14,7 @@ from graphrag.errors import GateHeld
 from graphrag.pipeline import run_pipeline
 from graphrag.project import create_project
 from graphrag.run import RunSummary
-from graphrag.settings import load_settings
+from graphrag.settings_file import load_settings
 
 from .conftest import ROOT
 from .llm.fake_server import FakeServer, Reply, serve

@@ -13,7 +13,7 @@ from graphrag.cli import app
 from graphrag.link_report import LinkReport, advise, report_links
 from graphrag.pipeline import run_pipeline
 from graphrag.run import RunSummary
-from graphrag.settings import load_settings
+from graphrag.settings_file import load_settings
 from graphrag.store import open_index
 
 FILES = {

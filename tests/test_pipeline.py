@@ -18,7 +18,8 @@ from graphrag.onnx_models import find_minilm_files
 from graphrag.pipeline import PIPELINE, run_pipeline
 from graphrag.project import create_project
 from graphrag.search.ranking import prepare_question
-from graphrag.settings import Settings, load_settings
+from graphrag.settings import Settings
+from graphrag.settings_file import load_settings
 from graphrag.store import check_integrity, open_index
 from graphrag.store.runs import read_manifest, read_runs
 from graphrag.tables import TABLES

@@ -11,7 +11,7 @@ from graphrag.errors import GraphragError
 from graphrag.pipeline import run_pipeline
 from graphrag.project import create_project
 from graphrag.search import answer_question
-from graphrag.settings import load_settings
+from graphrag.settings_file import load_settings
 from graphrag.store import list_runs, open_index
 
 N_NIGHTS = 20

@@ -33,7 +33,8 @@ from graphrag.progress import QuietProgress
 from graphrag.project import create_project
 from graphrag.run import RunSummary
 from graphrag.run_model import RunModel
-from graphrag.settings import Settings, load_settings
+from graphrag.settings import Settings
+from graphrag.settings_file import load_settings
 from graphrag.store import check_integrity, read_manifest
 from graphrag.store.runs import read_runs
 from graphrag.tables import TABLES

@@ -15,7 +15,7 @@ from graphrag.memo import Memo
 from graphrag.pipeline import run_pipeline
 from graphrag.planning import plan_run
 from graphrag.progress import QuietProgress
-from graphrag.settings import load_settings
+from graphrag.settings_file import load_settings
 from graphrag.store import check_integrity
 from graphrag.tables import UNCONNECTED
 

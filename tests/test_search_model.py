@@ -13,7 +13,7 @@ import pytest
 from graphrag.cli import main
 from graphrag.errors import LlmError
 from graphrag.search_model import load_search_model
-from graphrag.settings import load_settings
+from graphrag.settings_file import load_settings
 
 from .conftest import ROOT
 from .llm.fake_server import FakeServer, Reply, serve

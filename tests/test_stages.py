@@ -14,7 +14,8 @@ from graphrag.progress import QuietProgress
 from graphrag.project import create_project
 from graphrag.prompts import load_prompt
 from graphrag.run import open_run
-from graphrag.settings import Settings, load_settings
+from graphrag.settings import Settings
+from graphrag.settings_file import load_settings
 from graphrag.stages import WITHOUT_EFFECT, Unrepeatable, Walk, hash_frame, list_knobs, run_stage
 from graphrag.tables import TABLES
 

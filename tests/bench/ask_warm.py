@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from graphrag.search import answer_question
-from graphrag.settings import load_settings
+from graphrag.settings_file import load_settings
 from graphrag.store import open_index
 from graphrag.vectors import locate_model
 

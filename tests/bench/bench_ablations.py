@@ -21,7 +21,7 @@ from graphrag.search import local_search, neighborhood, own_documents
 from graphrag.search.evaluation import GoldQuestion, evaluate_search, read_questions
 from graphrag.search.measures import bootstrap_interval
 from graphrag.search.neighborhood import Ranks
-from graphrag.settings import load_settings
+from graphrag.settings_file import load_settings
 from graphrag.store import Index, open_index
 
 K = 5

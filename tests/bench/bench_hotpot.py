@@ -19,7 +19,7 @@ from graphrag.pipeline import run_pipeline
 from graphrag.progress import QuietProgress
 from graphrag.render_evaluation import render_evaluation
 from graphrag.search.evaluation import evaluate_search, read_questions
-from graphrag.settings import load_settings
+from graphrag.settings_file import load_settings
 from graphrag.store import open_index
 
 

@@ -71,7 +71,7 @@ def resident_mb(pid: int) -> float:
 
 def bench_once(documents: Path, work: Path, *, full: bool) -> None:
     from graphrag.pipeline import run_pipeline
-    from graphrag.settings import load_settings
+    from graphrag.settings_file import load_settings
 
     overrides = [f"input.dir={documents}", f"output.dir={work / 'output'}", f"cache.dir={work / 'cache'}"]
     settings, _ = load_settings(ROOT, overrides=overrides, environ={})

@@ -81,7 +81,7 @@ def write_documents(folder: Path, size: int) -> None:
 
 def spend_night(name: str, root: Path, overrides: list[str]) -> None:
     from graphrag.pipeline import run_pipeline
-    from graphrag.settings import load_settings
+    from graphrag.settings_file import load_settings
 
     settings, _ = load_settings(root, overrides=overrides, environ={})
     clock, wall, cpu = StageClock(), time.monotonic(), cpu_seconds()

@@ -56,7 +56,7 @@ def main() -> None:
 
 def measure(size: int, nlp: str, vectors: str, documents: str) -> None:
     from graphrag.pipeline import run_pipeline
-    from graphrag.settings import load_settings
+    from graphrag.settings_file import load_settings
 
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)

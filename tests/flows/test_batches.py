@@ -14,7 +14,7 @@ from graphrag import vectors
 from graphrag.errors import ModelError, SettingsError
 from graphrag.nlp import parsing
 from graphrag.pipeline import run_pipeline
-from graphrag.settings import load_settings
+from graphrag.settings_file import load_settings
 from graphrag.tables import TABLES
 
 from .test_index import read_runs

@@ -12,7 +12,8 @@ from graphrag.llm.chat import ChatRequest
 from graphrag.llm.replay import ScriptedLlm
 from graphrag.memo import Memo
 from graphrag.pipeline import run_pipeline
-from graphrag.settings import Settings, load_settings
+from graphrag.settings import Settings
+from graphrag.settings_file import load_settings
 
 from ..index.model_rows import answer_depends
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from graphrag.errors import SettingsError
-from graphrag.settings import load_settings
+from graphrag.settings_file import load_settings
 
 from ..conftest import ROOT
 from .conftest import end_group

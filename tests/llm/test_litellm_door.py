@@ -29,7 +29,7 @@ from graphrag.llm.litellm_door import LiteLlm, default_key_name, open_llm
 from graphrag.llm.recording import Recording
 from graphrag.llm.retries import Retries
 from graphrag.memo import Memo
-from graphrag.settings import load_settings
+from graphrag.settings_file import load_settings
 
 from ..conftest import ROOT
 from .fake_server import FakeServer, Reply, Script, Vector, serve

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from graphrag.errors import SettingsError
-from graphrag.settings import all_keys, find_root, load_settings, render_settings_page, render_template
+from graphrag.settings_file import all_keys, find_root, load_settings, render_settings_page, render_template
 
 from .conftest import ROOT
 from .generate_docs import SAMPLE_VALUES
