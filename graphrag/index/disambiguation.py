@@ -87,7 +87,7 @@ def disambiguate_entities(
         n_left_out = decisions.propose(rank_candidates([*decisions.undecided, *found.candidates]))
         if verdicts is not None:
             groups = list(decisions.entity_groups())
-            apply_verdicts(decisions, verdicts, {i: id_of(decisions, group) for group in groups for i in group})
+            apply_verdicts(decisions.unions, verdicts, {i: id_of(decisions, group) for group in groups for i in group})
         entities = name_entities(decisions, notes, rules)
         alias_rows = [_alias_rows(entity, decisions) for entity in entities]
         return Disambiguation(
@@ -137,7 +137,7 @@ def _alias_rows(entity: Entity, decisions: NameDecisions) -> list[Row]:
     titled = name_key(entity.title)
     # A homonym's title carries its type, a made-unique one its key: then the first key stands for it.
     start = next((i for i in entity.members if decisions.keys[i].key == titled), entity.members[0])
-    reached = decisions.edges_from(start)
+    reached = decisions.unions.edges_from(start)
     rows: dict[str, Row] = {}
     for i in entity.members:
         edge = reached.get(i)
@@ -182,7 +182,7 @@ def _write_aliases(alias_rows: Sequence[list[Row]]) -> pl.DataFrame:
 def _write_candidates(entities: Sequence[Entity], decisions: NameDecisions) -> pl.DataFrame:
     entity_of = {i: entity.id for entity in entities for i in entity.members}
     rows: dict[tuple[str, ...], Row] = {}
-    for refusal in decisions.refusals():
+    for refusal in decisions.unions.refusals():
         if refusal.a not in entity_of or refusal.b not in entity_of:  # of names that no document mentions
             continue
         sides = sorted(

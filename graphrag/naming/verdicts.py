@@ -13,8 +13,8 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from graphrag.naming.decisions import NameDecisions
 from graphrag.naming.nodes import Edge, Refusal
+from graphrag.naming.unions import Unions
 from graphrag.replies.objects import DIFFERENT, SAME
 
 SCHEMA = pl.Schema(
@@ -25,9 +25,9 @@ SCHEMA = pl.Schema(
 )  # fmt: skip
 
 
-def apply_verdicts(decisions: NameDecisions, verdicts: pl.DataFrame, entity_of: Mapping[int, str]) -> None:
+def apply_verdicts(unions: Unions, verdicts: pl.DataFrame, entity_of: Mapping[int, str]) -> None:
     """`entity_of`: entity of each mentioned node before any verdict. Verdicts on other than open pairs are ignored."""
-    open_pairs = {_names(decisions, refusal, entity_of): refusal for refusal in decisions.open_refusals(entity_of)}
+    open_pairs = {_names(unions, refusal, entity_of): refusal for refusal in unions.open_refusals(entity_of)}
     said = [
         (refusal, verdict, reason)
         for *pair, verdict, reason in verdicts.sort(SCHEMA.names()).select(SCHEMA.names()).iter_rows()
@@ -36,16 +36,16 @@ def apply_verdicts(decisions: NameDecisions, verdicts: pl.DataFrame, entity_of: 
     said.sort(key=lambda row: (-row[0].score, row[0].a, row[0].b))
     for refusal, verdict, reason in said:
         if verdict != SAME:
-            decisions.record_judged(refusal, is_different=verdict == DIFFERENT, reason=_in_words(reason, verdict))
+            unions.record_judged(refusal, is_different=verdict == DIFFERENT, reason=_in_words(reason, verdict))
     for refusal, verdict, reason in said:
         if verdict == SAME:
             words = _in_words(reason, verdict)
-            decisions.join_judged(Edge(refusal.a, refusal.b, refusal.method, refusal.score, words, "judge"))
-    decisions.refuse_conflicting()
+            unions.join_judged(Edge(refusal.a, refusal.b, refusal.method, refusal.score, words, "judge"))
+    unions.refuse_conflicting()
 
 
-def _names(decisions: NameDecisions, refusal: Refusal, entity_of: Mapping[int, str]) -> frozenset[tuple[str, str]]:
-    return frozenset((decisions.nodes[i].name.surface, entity_of[i]) for i in (refusal.a, refusal.b))
+def _names(unions: Unions, refusal: Refusal, entity_of: Mapping[int, str]) -> frozenset[tuple[str, str]]:
+    return frozenset((unions.nodes[i].name.surface, entity_of[i]) for i in (refusal.a, refusal.b))
 
 
 def _in_words(reason: str, verdict: str) -> str:
