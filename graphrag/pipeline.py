@@ -257,6 +257,7 @@ def describe(run: Run) -> Frames:
             min_tokens=knobs.min_tokens,
             max_input_tokens=knobs.max_input_tokens,
             max_words=knobs.max_words,
+            memo=None if model.is_recorded else run.memo,
             advance=model.advance_of(run.progress),
         )
     )

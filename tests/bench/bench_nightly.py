@@ -4,7 +4,8 @@
 
 Corpus M of ../shared/bench (1.06 MB, 36 documents) and its delta (55 KB, one document). Every night is a new process of
 `graphrag index`: its wall and CPU seconds include the imports. `llm` asks the fake server of ../shared/bench, which
-answers from the prompt alone; calls and tokens (characters / 4) are the server's own counters, by kind of question.
+answers from the prompt alone; calls and tokens (characters / 4) are the server's own counters, by kind of question, and
+the share of the first night that is not for reports on communities that have changed.
 Nights are made with the settings of a new project; `llm` has no judge and no vectors, which the server cannot play.
 """
 
@@ -20,12 +21,14 @@ import tempfile
 import time
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import orjson
 
 from tests.bench.bench_kills import ask, serve
 from tests.bench.bench_llm import ROOT, build_corpus
+
+REPORTS = "ours_report"  # the server's name, from kinds.json
 
 
 def main() -> None:
@@ -44,18 +47,21 @@ def main() -> None:
         root = work / "index"
         shutil.copytree(documents, root / "data" / "input")
         (root / "settings.toml").touch()
-        print("| night | wall s | CPU s | status | calls | tokens | by kind |\n|---|---:|---:|---|---:|---:|---|")
-        spend_night("first", root, url, args.set)
+        print(
+            "| night | wall s | CPU s | status | calls | tokens | beside reports, calls | tokens | by kind |\n"
+            "|---|---:|---:|---|---:|---:|---:|---:|---|"
+        )
+        first = spend_night("first", root, url, args.set)
         time.sleep(3)  # files that have just changed are read again
-        spend_night("nothing new", root, url, args.set)
+        spend_night("nothing new", root, url, args.set, first)
         for path in sorted(delta.iterdir()):
             shutil.copy(path, root / "data" / "input" / path.name)
-        spend_night("5 % new", root, url, args.set)
+        spend_night("5 % new", root, url, args.set, first)
         edited = sorted((root / "data" / "input").iterdir())[3]
         edit_sentence(edited)
-        spend_night("one sentence edited", root, url, args.set)
+        spend_night("one sentence edited", root, url, args.set, first)
         edited.unlink()
-        spend_night("one document gone", root, url, args.set)
+        spend_night("one document gone", root, url, args.set, first)
 
 
 def edit_sentence(path: Path) -> None:
@@ -65,7 +71,15 @@ def edit_sentence(path: Path) -> None:
     path.write_text(f"{text[:place]} indeed{text[place:]}", encoding="utf-8")
 
 
-def spend_night(name: str, root: Path, url: str, overrides: list[str]) -> None:
+class Spent(NamedTuple):
+    """Calls and tokens of a night, or of one kind of question."""
+
+    calls: int
+    tokens: int
+
+
+def spend_night(name: str, root: Path, url: str, overrides: list[str], first: Spent | None = None) -> Spent:
+    """One line of the table; `first`: what the first night has asked."""
     command = [sys.executable, "-m", "graphrag.cli", "index", "--json", "--root", str(root)]
     for setting in [*(llm_settings(url) if url else ()), *overrides]:
         command += ["--set", setting]
@@ -78,19 +92,23 @@ def spend_night(name: str, root: Path, url: str, overrides: list[str]) -> None:
     if done.returncode:
         raise SystemExit(done.stderr)
     stats = ask(url, "/stats") if url else {"chat": {}, "kinds": {}}
-    kinds = {
-        kind: f"{row['calls']} ({row.get('prompt_tokens', 0) + row.get('completion_tokens', 0):,} tokens)"
-        for kind, row in sorted(stats["kinds"].items())
-        if row.get("calls")
-    }
-    stats = stats["chat"]
+    kinds = {kind: count_spent(row) for kind, row in sorted(stats["kinds"].items()) if row.get("calls")}
+    spent, reports = count_spent(stats["chat"]), kinds.get(REPORTS, Spent(0, 0))
+    shares = " | ".join(
+        f"{(now - for_reports) / then:.1%}" if first and then else ""
+        for now, for_reports, then in zip(spent, reports, first or spent, strict=True)
+    )
+    said = ", ".join(f"{kind} {row.calls} ({row.tokens:,} tokens)" for kind, row in kinds.items())
     status = orjson.loads(done.stdout)["status"]
-    calls, tokens = stats.get("calls", 0), stats.get("prompt_tokens", 0) + stats.get("completion_tokens", 0)
-    print(f"| {name} | {wall:.1f} | {cpu:.1f} | {status} | {calls} | {tokens:,} | {say(kinds)} |", flush=True)
+    print(
+        f"| {name} | {wall:.1f} | {cpu:.1f} | {status} | {spent.calls} | {spent.tokens:,} | {shares} | {said} |",
+        flush=True,
+    )
+    return spent
 
 
-def say(kinds: dict[str, Any]) -> str:
-    return ", ".join(f"{kind} {n}" for kind, n in kinds.items())
+def count_spent(row: dict[str, int]) -> Spent:
+    return Spent(row.get("calls", 0), row.get("prompt_tokens", 0) + row.get("completion_tokens", 0))
 
 
 def llm_settings(url: str) -> list[str]:
