@@ -130,7 +130,9 @@ class Extraction(Section):
 
 class Summaries(Section):
     min_tokens: int = Field(
-        500, ge=50, description="more descriptions of an entity are summarised by the model; less, and what comes later, is joined"
+        500,
+        ge=50,
+        description="more descriptions of an entity are summarised by the model; less, or later ones, joined",
     )
     max_input_tokens: int = Field(4000, ge=200, description="tokens of descriptions in one question to the model")
     max_words: int = Field(120, ge=20, le=1000, description="length of a summary")
