@@ -436,11 +436,11 @@ def walk_pipeline(run: Run, *, full: bool = False, call_stage: CallStage = run_s
     try:
         for stage in PIPELINE:
             walk.take(stage)
+        run.stages = [outcome.record() for outcome in walk.outcomes]
         if run.published is not None and walk.is_as_published() and keeps_impact_predicates(run, run.published):
             return finish_unchanged(run, run.published)
         run.frames = walk.gather_frames()
     except Unrepeatable as stage_name:
         run.notices.append(f"{stage_name} gives other rows than the published run has: everything was made again.")
         return walk_pipeline(run, full=True, call_stage=call_stage)
-    run.stages = [outcome.record() for outcome in walk.outcomes]
     return finish_run(run)

@@ -231,7 +231,12 @@ def keeps_impact_predicates(run: Run, published: RunTables) -> bool:
 
 
 def finish_unchanged(run: Run, published: RunTables) -> RunSummary:
-    """The end of a run that found nothing new: a line in the log, nothing published."""
+    """The end of a run that found nothing new: a line in the log, nothing published.
+
+    The manifest now names the settings, models and release that gave the same rows, so that the next run skips what
+    this one had to run.
+    """
+    store.renew_manifest(published.folder, describe_making(run))
     _log_run(run, "unchanged", published.manifest["counts"])
     _mirror(run)
     run.notices += run.model.notices if run.model else []
@@ -281,16 +286,25 @@ def _mirror(run: Run) -> None:
 
 
 def build_manifest(run: Run, status: str, counted: Counted) -> dict[str, object]:
-    """What made the run: settings, stages with the hashes of their inputs and outputs, prompts, models, versions."""
+    """What made the run, what it holds, and what came before it."""
     return {
-        "status": status, "version": __version__, "settings": run.settings.model_dump(), "notices": run.notices,
+        "status": status,
+        "notices": run.notices,
         "published_before": run.published.run_id if run.published else "",
-        "stages": run.stages,
+        "n_changes": count_changes(run.frames["run_changes"]),
+        **describe_making(run),
+        **counted,
+    }
+
+
+def describe_making(run: Run) -> dict[str, object]:
+    """Settings, stages with the hashes of their inputs and outputs, prompts, models, versions."""
+    return {
+        "version": __version__, "settings": run.settings.model_dump(mode="json"), "stages": run.stages,
         "facts": (run.published.manifest.get("facts", {}) if run.published else {}) | run.facts,
         "prompts": {name: prompt.sha256 for name, prompt in run.model.prompts.items()} if run.model else {},
         "packages": {"python": platform.python_version(), "polars": pl.__version__},
         "embedding_fingerprint": vectors.fingerprint_model(run.embedding_model),
-        "n_changes": count_changes(run.frames["run_changes"]), **counted,
     }  # fmt: skip
 
 

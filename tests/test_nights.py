@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from graphrag.errors import GateHeld
+from graphrag.errors import GateHeld, StoreError
 from graphrag.pipeline import PIPELINE
 from graphrag.prompts import load_prompt
 from graphrag.run import RunSummary
@@ -116,6 +116,50 @@ def test_what_changes_no_row_publishes_nothing(nights: Nights, override: str) ->
     assert (nights.calls, nights.run_id) == ({}, run_id)
     for name, frame in nights.tables().items():
         assert_frame_equal(frame, before[name])
+
+
+def stages_that_ran(summary: RunSummary) -> set[str]:
+    """Beside the look at the files."""
+    return set(summary.seconds_by_stage) - {"documents"}
+
+
+@pytest.mark.parametrize("changed", ["text_units.max_tokens=200", "communities.seed=7", "release"])
+def test_what_changed_no_row_is_not_computed_a_second_night(
+    nights: Nights, changed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if changed == "release":
+        monkeypatch.setattr("graphrag.run.fingerprint_code", lambda: "0.2.0 another")
+    overrides = [changed] if "=" in changed else []
+    run_id, before = nights.run_id, nights.tables()
+    first = nights.night(*overrides)
+    assert first.status == "unchanged" and stages_that_ran(first)
+    second = nights.night(*overrides)
+    assert second.status == "unchanged" and not stages_that_ran(second) and not second.notices
+    assert nights.run_id == run_id
+    for name, frame in nights.tables().items():
+        assert_frame_equal(frame, before[name])
+    nights.edit("a.md", "Gamma depends on Alpha", "Gamma depends on Omega")
+    assert nights.night(*overrides).status == "published"
+
+
+def test_a_run_that_ends_while_it_renews_the_manifest_harms_nothing(
+    nights: Nights, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output, real = nights.root / "data" / "output", Path.replace
+
+    def replace(path: Path, target: Path) -> Path:
+        if path.name == "manifest.json.new":
+            raise OSError(28, "No space left on device")
+        return real(path, target)
+
+    before = read_manifest(output)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", replace)
+        with pytest.raises(StoreError, match=r"Cannot renew the manifest of .*: No space left on device"):
+            nights.night("text_units.max_tokens=200")
+    assert read_manifest(output) == before
+    assert stages_that_ran(nights.night("text_units.max_tokens=200"))
+    assert not stages_that_ran(nights.night("text_units.max_tokens=200"))
 
 
 def test_an_edit_removes_one_relationship_and_adds_one(nights: Nights) -> None:

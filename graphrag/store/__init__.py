@@ -21,10 +21,11 @@ from graphrag.store.runs import (
     publish_run,
     read_manifest,
     read_runs,
+    renew_manifest,
 )
 
 __all__ = [
     "FORMAT", "LEDGER", "Index", "RunTables", "append_run", "check_integrity", "clean_runs", "list_runs", "lock_output",
     "mirror_published", "number_rows", "open_index", "open_published_tables", "open_run_tables", "prune_runs",
-    "publish_run", "read_manifest", "read_runs", "run_sql", "write_run",
+    "publish_run", "read_manifest", "read_runs", "renew_manifest", "run_sql", "write_run",
 ]  # fmt: skip

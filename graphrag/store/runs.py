@@ -70,6 +70,17 @@ def write_manifest(folder: Path, manifest: Mapping[str, object]) -> None:
         sync_path(parent)
 
 
+def renew_manifest(folder: Path, entries: Mapping[str, object]) -> bool:
+    """Give entries of a whole run's manifest new values, by one rename; whether any differed. Its tables stay."""
+    manifest = read_run_manifest(folder) or {}
+    renewed = manifest | json.loads(json.dumps(entries))
+    if not manifest or renewed == manifest:
+        return False
+    with disk_errors("renew the manifest of", folder):
+        write_manifest(folder, renewed)
+    return True
+
+
 def read_run_manifest(folder: Path) -> dict[str, Any] | None:
     """The manifest of a run folder; None if there is none or it is no JSON object (a half-copied folder)."""
     try:
