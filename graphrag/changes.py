@@ -18,7 +18,6 @@ from typing import Any
 import polars as pl
 
 from graphrag import tables
-from graphrag.ids import document_id
 from graphrag.store import RunTables
 
 Frames = Mapping[str, pl.DataFrame]
@@ -91,25 +90,30 @@ def match_communities(before: pl.DataFrame, after: pl.DataFrame) -> dict[int, in
     return matched
 
 
+def match_renames(before: pl.DataFrame, after: pl.DataFrame) -> dict[str, str]:
+    """New path -> old path of the documents that moved with their content; both frames need path, content_sha256."""
+    old, new = dict(before.select("path", "content_sha256").rows()), dict(after.select("path", "content_sha256").rows())
+    gone: dict[str, list[str]] = {}
+    for path in sorted(set(old) - set(new), reverse=True):
+        gone.setdefault(old[path], []).append(path)
+    return {path: gone[new[path]].pop() for path in sorted(set(new) - set(old)) if gone.get(new[path])}
+
+
 def _compare_documents(before: pl.DataFrame, after: pl.DataFrame) -> list[dict[str, Any]]:
     old, new = _by_id(before, COLUMNS["documents"]), _by_id(after, COLUMNS["documents"])
-    gone: dict[str, list[str]] = {}
-    for row in sorted(old.values(), key=lambda row: str(row["path"]), reverse=True):
-        if row["id"] not in new:
-            gone.setdefault(row["content_sha256"], []).append(row["path"])
+    renames = match_renames(before, after)
+    moved = set(renames.values())
     rows = []
-    for row in sorted(new.values(), key=lambda row: str(row["path"])):
-        if row["id"] in old:
-            continue
-        if sources := gone.get(row["content_sha256"]):
-            rows.append(_row("documents", row["id"], row["path"], "renamed", f"from {sources.pop()}"))
-        else:
-            rows.append(_row("documents", row["id"], row["path"], "added"))
-    for paths in gone.values():
-        rows += [_row("documents", document_id(path), path, "removed") for path in paths]
     for key, row in new.items():
-        if key in old and (detail := _say_differences(old[key], row, ("title", "content_sha256", "metadata"))):
+        if source := renames.get(row["path"]):
+            rows.append(_row("documents", key, row["path"], "renamed", f"from {source}"))
+        elif key not in old:
+            rows.append(_row("documents", key, row["path"], "added"))
+        elif detail := _say_differences(old[key], row, ("title", "content_sha256", "metadata")):
             rows.append(_row("documents", key, row["path"], "changed", detail.replace("content_sha256", "text")))
+    for key, row in old.items():
+        if key not in new and row["path"] not in moved:
+            rows.append(_row("documents", key, row["path"], "removed"))
     return rows
 
 

@@ -42,7 +42,9 @@ def hash_input(run: Run) -> str:
         place = run.input_dir
         if not known or (isinstance(place, Path) and not place.is_dir()):
             return ""
-        listing = list_input(place, ignore=run.settings.input.ignore, exclude=[run.output_dir, run.cache_dir])
+        listing = list_input(
+            place, ignore=run.settings.input.ignore, exclude=[run.output_dir, run.cache_dir, run.relations_path]
+        )
         files = [known[file.path] for file in listing.files if file.path in known]
         stamps = [file.stamp for file in listing.files]
         if "" in stamps or [file.stamp for file in files] != stamps:

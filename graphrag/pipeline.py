@@ -35,6 +35,8 @@ from graphrag.index import (
 from graphrag.input_files import hash_input, keep_files, recall_files
 from graphrag.naming import entity_types
 from graphrag.progress import Progress, QuietProgress
+from graphrag.relations.entry_relations import build_entry_relations, build_relationship_events
+from graphrag.relations.events import replay
 from graphrag.replies.objects import DIFFERENT, SAME, UNSURE
 from graphrag.run import (
     Frames,
@@ -49,6 +51,7 @@ from graphrag.run import (
 )
 from graphrag.run_model import OpenLlm, RunModel
 from graphrag.settings import Settings
+from graphrag.settling import append_settling, settle_entries
 from graphrag.stages import UNANSWERED, CallStage, Stage, Unrepeatable, Walk, run_stage
 from graphrag.tokens import count_tokens
 
@@ -62,7 +65,7 @@ def read_documents(run: Run) -> Frames:
         title_column=knobs.title_column,
         text_column=knobs.text_column,
         ignore=knobs.ignore,
-        exclude=[run.output_dir, run.cache_dir],
+        exclude=[run.output_dir, run.cache_dir, run.relations_path],
         count=count_tokens,
         published=run.published.frame("documents") if run.published else None,
         known=recall_files(run),
@@ -91,6 +94,21 @@ def read_links(run: Run) -> Frames:
     built = links.build_links(run.frames["documents"], dialect=knobs.dialect, aliases=knobs.aliases)
     run.notices += built.warnings
     return {"links": built.links}
+
+
+def replay_relations(run: Run) -> Frames:
+    """The log with what it will hold after this run: entries whose documents are gone are deleted, or have moved."""
+    documents = run.frames["documents"]
+    run.settling = settle_entries(run, documents)
+    events = [*run.relations.events, *run.settling]
+    return {
+        "entry_relations": build_entry_relations(replay(events), documents, run.frames["links"]),
+        "relationship_events": build_relationship_events(events),
+    }
+
+
+def look_at_relations(run: Run) -> dict[str, str]:
+    return {run.settings.links.relations: run.relations.sha256}
 
 
 def extract(run: Run) -> Frames:
@@ -356,6 +374,10 @@ PIPELINE: tuple[Stage, ...] = (
     Stage("text_units", cut_text_units, ("documents",), ("text_units",), settings=("text_units",)),
     Stage("links", read_links, ("documents",), ("links",), settings=("links",)),
     Stage(
+        "relations", replay_relations, ("documents", "links"), ("entry_relations", "relationship_events"),
+        looks_at=look_at_relations,
+    ),
+    Stage(
         "extraction", extract, ("text_units", "documents"),
         ("entity_mentions", "relationship_mentions", "failures"), per="text_units",
         settings=("extraction",), roles=("extract",), looks_at=look_at_names,
@@ -438,9 +460,12 @@ def walk_pipeline(run: Run, *, full: bool = False, call_stage: CallStage = run_s
             walk.take(stage)
         run.stages = [outcome.record() for outcome in walk.outcomes]
         if run.published is not None and walk.is_as_published() and keeps_impact_predicates(run, run.published):
+            append_settling(run, run.published.frame("documents", ("path", "content_sha256")))
             return finish_unchanged(run, run.published)
         run.frames = walk.gather_frames()
     except Unrepeatable as stage_name:
         run.notices.append(f"{stage_name} gives other rows than the published run has: everything was made again.")
         return walk_pipeline(run, full=True, call_stage=call_stage)
-    return finish_run(run)
+    summary = finish_run(run)
+    append_settling(run, run.frames["documents"])
+    return summary

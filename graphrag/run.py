@@ -37,6 +37,8 @@ from graphrag.naming.alias_rules import AliasRules, parse_alias_rules
 from graphrag.object_storage import is_url, open_storage
 from graphrag.progress import Progress
 from graphrag.reading.known_files import KnownFile
+from graphrag.relations.events import Event
+from graphrag.relations.relation_log import RelationLog, read_log
 from graphrag.run_model import OpenLlm, RunModel, open_run_model
 from graphrag.settings import EMBEDDED, Settings
 from graphrag.store import RunTables
@@ -57,6 +59,7 @@ class Run:
     started_at: datetime
     rules: AliasRules
     rules_sha256: str
+    relations: RelationLog
     model: RunModel | None
     published: RunTables | None  # what this run would replace
     code: str  # our own version
@@ -68,6 +71,7 @@ class Run:
     stages: list[dict[str, Any]] = field(default_factory=list)  # for the manifest
     seconds: dict[str, float] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
+    settling: list[Event] = field(default_factory=list)  # of entries that are gone or moved, for the log
     facts: dict[str, str] = field(default_factory=dict)  # what stages chose by themselves, for the manifest
 
     @property
@@ -83,6 +87,10 @@ class Run:
     @property
     def cache_dir(self) -> Path:
         return self.root / self.settings.cache.dir
+
+    @property
+    def relations_path(self) -> Path:
+        return self.root / self.settings.links.relations
 
     @property
     def started_ns(self) -> int:
@@ -131,6 +139,7 @@ def open_run(
     rules_path = root / settings.disambiguation.aliases
     rules_text = rules_path.read_text(encoding="utf-8-sig") if rules_path.is_file() else ""
     rules = parse_alias_rules(rules_text, path=settings.disambiguation.aliases)
+    relations = read_log(root / settings.links.relations)
     if settings.output.mirror:
         open_storage(settings.output.mirror, key="output.mirror")  # before anything is paid
     started_at = datetime.now(UTC)
@@ -147,10 +156,12 @@ def open_run(
         model = open_run_model(settings, root, run_id=run_id, memo=memo, open_model=open_model, max_tokens=max_tokens)
         published = store.open_published_tables(output_dir)
         run = Run(
-            run_id, root, settings, memo, progress, started_at, rules, content_sha256(rules_text), model, published,
-            fingerprint_code(),
+            run_id, root, settings, memo, progress, started_at, rules, content_sha256(rules_text), relations,
+            model, published, fingerprint_code(),
         )  # fmt: skip
-        run.notices += [line for line in (takeover, *memo.notices, *list_missing_parts(settings, root)) if line]
+        run.notices += [
+            line for line in (takeover, *memo.notices, *relations.warnings, *list_missing_parts(settings, root)) if line
+        ]
         run.notices += model.warnings if model else []
         with _kept_in_the_log(run):
             yield run

@@ -170,6 +170,11 @@ class Links(Section):
         "obsidian",
         description="links lead to files; lenient: to the one note of that title or alias where no file has the name",
     )
+    relations: str = Field(
+        "relations.jsonl",
+        min_length=1,
+        description="log of the relations that you and agents write, relative to this file; may be absent",
+    )
 
 
 class Communities(Section):

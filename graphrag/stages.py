@@ -32,7 +32,7 @@ from graphrag.store import RunTables
 PASSING = ("timeout", "unavailable")
 """Failures of a service that another night may not have."""
 UNANSWERED = (*PASSING, "too_long", "refusal", "empty_reply", "unreadable_reply", "missing_verdict")
-WITHOUT_EFFECT = frozenset({"input.dir", "extraction.processes", "disambiguation.aliases"})
+WITHOUT_EFFECT = frozenset({"input.dir", "extraction.processes", "disambiguation.aliases", "links.relations"})
 """Settings of a stage's sections that do not change what comes out of it."""
 ROWS_A_HASH = 20_000
 Versions = dict[str, str]  # table -> hash of its rows

@@ -347,7 +347,7 @@ RELATIONSHIP_EVENTS = Table(
     ("event_id",),
     (
         Column("event_id", TEXT, "Id of the event."),
-        Column("relationship_id", TEXT, "Relationship it is about."),
+        Column("relationship_id", TEXT, "Relationship it is about; null where there is none now.", nullable=True),
         Column("action", TEXT, "create, delete, retype, bridge, merge, delete_entry, already_present."),
         Column("actor", TEXT, "Who."),
         Column("source", TEXT, "author, judge, citation_backfill, metadata_backfill, bridged, import."),
@@ -356,6 +356,23 @@ RELATIONSHIP_EVENTS = Table(
         Column("payload", TEXT, "Details, JSON."),
     ),
     is_log=True,
+)
+ENTRY_RELATIONS = Table(
+    "entry_relations",
+    "One row a typed relation between two entries (documents): authored, or a link of one of the 13 types.",
+    ("from_document_id", "type", "to_document_id"),
+    (
+        Column("from_document_id", TEXT, "Entry that it starts at."),
+        Column("type", TEXT, "cites, see_also, part_of, supersedes, corrects, ...: one of 13."),
+        Column("to_document_id", TEXT, "Entry that it leads to."),
+        Column("note", TEXT, "How the other entry pertains; may be empty."),
+        Column("origin", TEXT, "authored or link."),
+        Column("source", TEXT, "In what role it was written: author, judge, bridged, ...; of a link its syntax."),
+        Column("actor", TEXT, "Who wrote it; empty for a link."),
+        Column("event_id", TEXT, "Event of relationship_events that made it; null for a link.", nullable=True),
+        Column("at", TEXT, "When, ISO; empty for a link."),
+        Column("is_leak", BOOL, "The note repeats what the target says, and was kept all the same."),
+    ),
 )
 LINKS = Table(
     "links",
@@ -471,8 +488,8 @@ TABLES: dict[str, Table] = {
     table.name: table
     for table in (
         DOCUMENTS, TEXT_UNITS, ENTITIES, RELATIONSHIPS, COMMUNITIES, COMMUNITY_REPORTS, COVARIATES, ENTITY_MENTIONS,
-        RELATIONSHIP_MENTIONS, EVIDENCE, ALIASES, ALIAS_CANDIDATES, RELATIONSHIP_EVENTS, LINKS, EMBEDDINGS, FAILURES,
-        LLM_CALLS, RUNS, RUN_CHANGES,
+        RELATIONSHIP_MENTIONS, EVIDENCE, ALIASES, ALIAS_CANDIDATES, ENTRY_RELATIONS, RELATIONSHIP_EVENTS, LINKS,
+        EMBEDDINGS, FAILURES, LLM_CALLS, RUNS, RUN_CHANGES,
     )
 }  # fmt: skip
 

@@ -27,6 +27,7 @@ SAMPLE_PREDICATES = (
 SAMPLE_VALUES = {
     "input.dir": "data/sample/docs",
     "disambiguation.aliases": "data/sample/aliases.toml",
+    "links.relations": "data/sample/relations.jsonl",
     "impact.predicates": [*CARRYING_PREDICATES, *SAMPLE_PREDICATES],
 }
 

@@ -47,7 +47,7 @@ class Listing(NamedTuple):
 
 
 def list_files(folder: Path, *, ignore: Sequence[str], exclude: Sequence[Path]) -> Listing:
-    """All files below `folder`. ignore: glob patterns over the relative path or the name; exclude: folders left out."""
+    """All files below `folder`. ignore: glob patterns over the relative path or the name; exclude: what is left out."""
     root = folder.resolve()
     excluded = {path.resolve() for path in exclude}
     excluded.discard(root)
@@ -72,7 +72,7 @@ def list_files(folder: Path, *, ignore: Sequence[str], exclude: Sequence[Path]) 
             elif entry.is_dir(follow_symlinks=False):
                 if location not in excluded:
                     waiting.append((location, path + "/"))
-            elif entry.is_file(follow_symlinks=False):
+            elif entry.is_file(follow_symlinks=False) and location not in excluded:
                 try:
                     files.append(_stamp_file(path, location, entry.stat(follow_symlinks=False)))
                 except OSError as error:

@@ -1,0 +1,62 @@
+"""Rows of the tables that follow from the log: entry_relations and relationship_events.
+
+Reads documents, links and the log. Links with one of the 13 types as predicate (front matter, `requires:: [[X]]`) are
+relations between entries too; where the log has the same triple, its row stands (specs: folding 8 and 9).
+
+Does not: replay the log (events.py), or give relationships of the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import orjson
+import polars as pl
+
+from graphrag import tables
+from graphrag.relations.events import RELATION_TYPES, Event, State
+
+
+def build_entry_relations(state: State, documents: pl.DataFrame, links: pl.DataFrame) -> pl.DataFrame:
+    """One row a typed relation between two documents, by path; relations whose ends are no documents are left out.
+
+    documents needs id, path; links needs document_id, ordinal, target_document_id, predicate, syntax, description.
+    """
+    ids = dict(documents.select("path", "id").iter_rows())
+    rows: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for relation in sorted(state.relations.values(), key=lambda relation: relation.triple):
+        if relation.entry in ids and relation.to in ids:
+            key = (ids[relation.entry], relation.type, ids[relation.to])
+            rows[key] = {
+                "from_document_id": key[0], "type": key[1], "to_document_id": key[2], "note": relation.note,
+                "origin": "authored", "source": relation.source, "actor": relation.actor,
+                "event_id": relation.event_id, "at": relation.at, "is_leak": relation.is_leak,
+            }  # fmt: skip
+    typed = links.filter(
+        pl.col("predicate").is_in(RELATION_TYPES)
+        & pl.col("target_document_id").is_not_null()
+        & (pl.col("target_document_id") != pl.col("document_id"))
+    ).sort("document_id", "ordinal")
+    for link in typed.iter_rows(named=True):
+        key = (link["document_id"], link["predicate"], link["target_document_id"])
+        rows.setdefault(key, {
+            "from_document_id": key[0], "type": key[1], "to_document_id": key[2], "note": link["description"],
+            "origin": "link", "source": link["syntax"], "actor": "", "event_id": None, "at": "", "is_leak": False,
+        })  # fmt: skip
+    paths = {id_: path for path, id_ in ids.items()}
+    order = sorted(rows, key=lambda key: (paths[key[0]], key[1], paths[key[2]]))
+    return tables.ENTRY_RELATIONS.from_rows([rows[key] for key in order])
+
+
+def build_relationship_events(events: Iterable[Event]) -> pl.DataFrame:
+    """One row an event, in the order of the log."""
+    rows = []
+    for event in {event.event_id: event for event in events}.values():  # logs that were joined may repeat some
+        said = {"from": event.entry, "type": event.type, "to": event.to, "note": event.note, **event.payload}
+        payload = orjson.dumps({name: value for name, value in said.items() if value not in ("", {})}).decode()
+        rows.append({
+            "event_id": event.event_id, "relationship_id": None, "action": event.action, "actor": event.actor,
+            "source": event.source, "reason": event.reason, "at": event.at, "payload": payload,
+        })  # fmt: skip
+    return tables.RELATIONSHIP_EVENTS.from_rows(rows)

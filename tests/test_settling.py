@@ -1,0 +1,146 @@
+"""Files that leave the folder, or move in it, beside relations that people wrote: specs/folding.md 28."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from graphrag.pipeline import run_pipeline
+from graphrag.project import create_project
+from graphrag.relations.changes import Stamp, create_relation
+from graphrag.relations.relation_log import RelationLog, append_events, read_log
+from graphrag.run import RunSummary
+from graphrag.settings_file import load_settings
+from graphrag.store import check_integrity
+from graphrag.tables import TABLES
+
+STAMP = Stamp("ana", "author", "2026-11-30T05:00:00+00:00")
+FAST = ("extraction.nlp=lite", "embeddings.model=none")
+
+
+class Bank:
+    """A project of notes a to d, with relations."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        create_project(root)
+        self.input = root / "data" / "input"
+        for name in "abcd":
+            (self.input / f"{name}.md").write_text(f"# Note {name}\n\nThe {name} Service calls Redis.\n")
+
+    def relate(self, *relations: str) -> None:
+        for words in relations:
+            entry, type_, to = words.split()
+            triple = (f"{entry}.md", type_, f"{to}.md")
+            append_events(self.log_path, lambda log, triple=triple: [create_relation(log.state(), triple, STAMP)])
+
+    @property
+    def log_path(self) -> Path:
+        return self.root / "relations.jsonl"
+
+    def log(self) -> RelationLog:
+        return read_log(self.log_path)
+
+    def index(self, *, full: bool = False) -> RunSummary:
+        settings, _ = load_settings(self.root, overrides=FAST, environ={})
+        return run_pipeline(settings, self.root, full=full)
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        current = self.root / "data" / "output" / "current"
+        return {name: pl.read_parquet(current / f"{name}.parquet") for name in TABLES}
+
+    def related(self) -> set[str]:
+        """The relations in the tables, `a cites b`."""
+        tables = self.tables()
+        assert check_integrity(tables) == []
+        names = {row[0]: row[1].removesuffix(".md") for row in tables["documents"].select("id", "path").rows()}
+        rows = tables["entry_relations"].select("from_document_id", "type", "to_document_id").rows()
+        return {f"{names[entry]} {type_} {names[to]}" for entry, type_, to in rows}
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Bank:
+    return Bank(tmp_path)
+
+
+def test_relations_of_the_log_are_in_the_tables(bank: Bank) -> None:
+    bank.relate("a requires b", "b requires c", "a cites d")
+    bank.index()
+    assert bank.related() == {"a requires b", "b requires c", "a cites d"}
+    events = bank.tables()["relationship_events"]
+    assert events["action"].to_list() == ["create"] * 3 and events["actor"].unique().to_list() == ["ana"]
+
+
+def test_a_file_that_is_gone_is_deleted_with_bridges_once(bank: Bank) -> None:
+    bank.relate("a requires b", "b requires c")
+    bank.index()
+    (bank.input / "b.md").unlink()
+
+    summary = bank.index()
+
+    assert bank.related() == {"a requires c"}
+    assert "b.md is gone: its relations were deleted, 1 bridged." in summary.notices
+    written = bank.log().lines[-1]
+    assert [(event.action, event.actor) for event in written] == [
+        ("bridge", "index"), ("delete", "index"), ("delete", "index"), ("delete_entry", "index"),
+    ]  # fmt: skip
+    assert bank.tables()["relationship_events"]["event_id"].to_list() == [e.event_id for e in bank.log().events]
+    assert bank.index().status == "unchanged"
+    assert bank.log().lines[-1] == written
+
+
+def test_a_file_that_moved_keeps_its_relations(bank: Bank) -> None:
+    bank.relate("a requires b", "b cites c")
+    bank.index()
+    (bank.input / "b.md").rename(bank.input / "moved.md")
+    bank.index()
+    assert bank.related() == {"a requires moved", "moved cites c"}
+    assert "delete_entry" not in {event.action for event in bank.log().events}
+    assert bank.log().state().resolve("b.md") == "moved.md"
+    assert bank.index().status == "unchanged"
+
+
+def test_what_was_not_appended_is_appended_by_the_next_run(bank: Bank) -> None:
+    bank.relate("a requires b", "b requires c")
+    before = bank.log_path.read_bytes()
+    bank.index()
+    (bank.input / "b.md").unlink()
+    bank.index()
+    bank.log_path.write_bytes(before)  # as if the run had been killed after its publish
+    bank.index()
+    assert bank.log().lines[-1][-1].action == "delete_entry" and bank.related() == {"a requires c"}
+
+
+def test_an_entry_that_is_in_the_folder_but_was_not_read_waits(bank: Bank) -> None:
+    (bank.input / "e.md").write_bytes(b"")
+    bank.relate("a cites e", "a cites b")
+    summary = bank.index()
+    assert bank.related() == {"a cites b"} and len(bank.log().lines) == 2
+    assert "Relations of e.md wait: the document was not read." in summary.notices
+    (bank.input / "e.md").write_text("# Note e\n\nIt is here.\n")
+    bank.index()
+    assert bank.related() == {"a cites b", "a cites e"}
+
+
+def test_typed_links_are_relations_too_and_the_log_wins(bank: Bank) -> None:
+    (bank.input / "a.md").write_text('---\nsupersedes: "[[b]]"\n---\n# Note a\n\n- requires [[c]] (for login)\n[[d]]\n')
+    bank.relate("a supersedes b")
+    bank.index()
+    assert bank.related() == {"a supersedes b", "a requires c"}
+    rows = bank.tables()["entry_relations"].select("type", "origin", "note", "source").rows()
+    assert set(rows) == {("supersedes", "authored", "", "author"), ("requires", "link", "for login", "wikilink")}
+
+
+def test_a_log_in_the_input_folder_is_no_document(tmp_path: Path) -> None:
+    bank = Bank(tmp_path)
+    settings, _ = load_settings(
+        bank.root, overrides=[*FAST, "links.relations=data/input/relations.jsonl"], environ={}
+    )  # fmt: skip
+    append_events(bank.input / "relations.jsonl", lambda log: [
+        create_relation(log.state(), ("a.md", "cites", "b.md"), STAMP)
+    ])  # fmt: skip
+    run_pipeline(settings, bank.root)
+    assert bank.tables()["documents"].height == 4 and bank.related() == {"a cites b"}
+    assert run_pipeline(settings, bank.root).status == "unchanged"
