@@ -23,6 +23,16 @@ Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Override a setting for this run; repeatable."),
 ]
+Where = Annotated[
+    str,
+    typer.Option(
+        "--where",
+        metavar="CONDITION",
+        help="Only documents for which a condition in SQL holds, on columns of documents and keys of their metadata: "
+        "\"country = 'DE' and 'redis' in tags\". What they do not back is not there: text, mentions, evidence. A "
+        "community counts when one of its text units lies in them; of its report the statements that cite them.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from graphrag.cli_options import Json, Root, Set, check_at_least, open_project
+from graphrag.cli_options import Json, Root, Set, Where, check_at_least, open_project
 from graphrag.errors import UsageError, did_you_mean
 
 MODES = ("auto", "local", "global", "basic")
@@ -45,6 +45,7 @@ def search(
             "--dynamic/--no-dynamic", help="--global: read only reports that bear on the question, level 0 down."
         ),
     ] = False,
+    where: Where = "",
     json: Json = False,
     root: Root = None,
     set_: Set = None,
@@ -52,6 +53,8 @@ def search(
     """Answer a question from the published index, with citations: in a model's words where llm.model names one.
 
     Example: graphrag search --global "What are the recurring causes of incidents?"
+
+    Example: graphrag search "What broke?" --where "type = 'incident' and date >= '2025-01-01'"
     """
     chosen = _choose_mode(mode, {"global": global_, "local": local, "basic": basic})
     question = _clean_question(question)
@@ -66,13 +69,13 @@ def search(
     from graphrag.store import open_index
     from graphrag.vectors import locate_model
 
-    with open_index(root / settings.output.dir) as published, ExitStack() as stack:
-        told: tuple[str, ...] = ()
+    with open_index(root / settings.output.dir, where=where) as published, ExitStack() as stack:
+        told = (published.restriction,) if where else ()
         if chosen == "auto":
             from graphrag.search.choose_mode import choose_mode
 
             choice = choose_mode(published, question)
-            chosen, told = choice.mode, (choice.render(),)
+            chosen, told = choice.mode, (choice.render(), *told)
         llm = None
         if not (no_llm or context_only) and settings.llm.model != EMBEDDED:
             from graphrag.search_model import load_search_model

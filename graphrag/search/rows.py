@@ -7,10 +7,12 @@ Does not: rank, or render.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from graphrag.citations import check_citations
 from graphrag.search.answer import Citation
+from graphrag.search.support import list_statements
 
 if TYPE_CHECKING:
     from graphrag.store import Index
@@ -117,11 +119,29 @@ def load_facts(index: Index, ids: Sequence[str]) -> list[Fact]:
 
 
 def load_reports(index: Index, ids: Sequence[str]) -> list[Report]:
-    """In the order of the ids."""
+    """In the order of the ids. Where the index shows some documents only, a report of more than these is cut to the
+    statements whose citations all lie in them."""
+    is_whole = "is_whole" if index.restriction else "true"
     rows = index.frame(
-        "select id, human_readable_id, community, level, title, summary, full_content, rank, citations, size, method "
-        "from community_reports where id in (select unnest(?::varchar[]))",
+        "select id, human_readable_id, community, level, title, summary, full_content, rank, citations, size, method, "
+        f"{is_whole} from community_reports where id in (select unnest(?::varchar[]))",
         (list(ids),),
     ).rows()
-    found = {row[0]: Report._make([*row[:8], json.loads(row[8] or "[]"), *row[9:]]) for row in rows}
+    found = {row[0]: Report._make([*row[:8], json.loads(row[8] or "[]"), *row[9:-1]]) for row in rows}
+    if partial := {row[0] for row in rows if not row[-1]}:
+        documents = set(index.frame("select id from documents order by id")["id"])
+        found |= {owner_id: cut_report(found[owner_id], documents) for owner_id in sorted(partial)}
     return [found[owner_id] for owner_id in ids if owner_id in found]
+
+
+def cut_report(report: Report, documents: Collection[str]) -> Report:
+    """The report with only the statements and citations that rest on these documents, by id."""
+    inside = [row for row in report.citations if row["document_id"] in documents]
+    outside = {row["ref"] for row in report.citations if row["document_id"] not in documents}
+    known: dict[str, list[int]] = {}
+    for ref in dict.fromkeys(row["ref"] for row in inside if row["ref"] not in outside):
+        known.setdefault(ref.partition(" (")[0], []).append(int(ref.partition("(")[2].rstrip(")")))
+    checked = [check_citations(statement.text, known) for statement in list_statements(report.full_content)]
+    kept = list(dict.fromkeys(found.text for found in checked if found.cited and not found.n_removed))
+    content = "\n\n".join([f"# {report.title}", *([" ".join(kept)] if kept else [])])
+    return report._replace(summary=" ".join(kept[:1]), full_content=content, citations=inside)

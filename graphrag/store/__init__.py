@@ -3,7 +3,7 @@
 runs.py: folders, lock, manifest, the atomic switch; ledger.py: row numbers for life; integrity.py: the check before a
 publish; mirror.py: a copy on object storage; run_tables.py: a run's Parquet read back; database.py: writing a run and
 reading the published one, the only door to duckdb; inverted_index.py: BM25 in plain SQL; views.py and macros.py:
-the analysts' views and macros.
+the analysts' views and macros; conditions.py and matching.py: an index of the documents that a condition holds for.
 """
 
 from graphrag.store.database import FORMAT, Index, open_index, run_sql, write_run

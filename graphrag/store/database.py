@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,10 +23,12 @@ import duckdb
 import numpy as np
 import polars as pl
 
-from graphrag.errors import GraphragError, NoIndex, StoreError, TableError, did_you_mean, shown_path
+from graphrag.errors import GraphragError, NoIndex, StoreError, TableError, UsageError, did_you_mean, shown_path
 from graphrag.graphs import components
 from graphrag.settings import CARRYING_PREDICATES, REVERSED_PREDICATES
 from graphrag.store import inverted_index, macros, views
+from graphrag.store.conditions import find_matching, read_condition
+from graphrag.store.matching import list_restrictions
 from graphrag.store.runs import (
     DATABASE,
     MANIFEST,
@@ -195,14 +198,17 @@ def _one_line(error: Exception) -> str:
 class Index:
     """One published run, opened read-only. Later publishes and pruning do not change what it shows.
 
-    A context manager; `frame`, `table`, `vectors` and `search_bm25` may be called from several threads.
+    A context manager; `frame`, `table`, `vectors` and `search_bm25` may be called from several threads. `restriction`
+    says, for a reader, of how many documents it shows the rows; empty: of all.
     """
 
     def __init__(self, folder: Path, manifest: Mapping[str, Any]) -> None:
         self.folder = folder
         self.manifest = dict(manifest)
         self.run_id = folder.name
+        self.restriction = ""
         self._connection = _connect_read_only(folder / DATABASE)
+        self._one_at_a_time = threading.Lock()
         self._vectors = {
             path.stem: np.load(path, mmap_mode="r", allow_pickle=False)
             for path in sorted((folder / "vectors").glob("*.npy"))
@@ -210,13 +216,45 @@ class Index:
 
     def frame(self, sql: str, params: Sequence[object] | Mapping[str, object] = ()) -> pl.DataFrame:
         """The rows of one query; `params` for ? or $name in it. Names and user words go in here, never into `sql`."""
-        bound = dict(params) if isinstance(params, Mapping) else list(params)
-        rows: pl.DataFrame = self._connection.cursor().sql(sql, params=bound).pl()
+        rows = self._query(sql, params)
         for name, dtype in rows.schema.items():  # sum() of integers comes as a decimal of 38 digits
             if isinstance(dtype, pl.Decimal) and dtype.scale == 0:
                 whole = rows[name].cast(pl.Int64, strict=False)
                 rows = rows.with_columns(whole) if whole.null_count() == rows[name].null_count() else rows
         return rows
+
+    def _query(self, sql: str, params: Sequence[object] | Mapping[str, object]) -> pl.DataFrame:
+        bound = dict(params) if isinstance(params, Mapping) else list(params)
+        rows: pl.DataFrame
+        if self.restriction:
+            with self._one_at_a_time:  # what restricts the tables belongs to this connection, not to its cursors
+                rows = self._connection.sql(sql, params=bound).pl()
+        else:
+            rows = self._connection.cursor().sql(sql, params=bound).pl()
+        return rows
+
+    def restrict(self, where: str) -> None:
+        """From now on only rows that documents back for which a condition holds (conditions.py, matching.py).
+
+        Raises UsageError where it is no condition or cannot be evaluated, NothingFound where no document matches.
+        """
+        condition = read_condition(self.frame, where)
+        try:
+            matching = find_matching(self.frame, condition)
+        except duckdb.Error as error:
+            raise UsageError(condition.explain(_one_line(error))) from error
+        n_all = int(self.frame("select count(*) as n from documents").item())
+        (run,) = self._connection.execute("select current_database()").fetchall()[0]
+        before = {owner_table: self.vectors(owner_table) for owner_table in self._vectors}
+        self._connection.execute(
+            "create temp table matching_documents as select unnest(?::varchar[]) as id", [matching]
+        )
+        for statement in list_restrictions(f'"{run}"'):
+            self._connection.execute(statement)
+        self.restriction = f"{len(matching)} of {n_all} documents match --where."
+        for owner_table, (ids, vectors) in before.items():
+            kept = set(self.frame("select owner_id from embeddings where owner_table = ?", [owner_table])["owner_id"])
+            self._vectors[owner_table] = vectors[[row for row, owner_id in enumerate(ids) if owner_id in kept]]
 
     def table(self, name: str) -> pl.DataFrame:
         """One table as tables.py declares it, rows in their order. Raises TableError for another name."""
@@ -270,11 +308,23 @@ class Index:
         return pl.concat(parts).sort("row").drop("row")
 
 
-def open_index(output_dir: Path) -> Index:
-    """The published run of an output folder. The pointer is followed once, here.
+def open_index(output_dir: Path, *, where: str = "") -> Index:
+    """The published run of an output folder; with a condition on documents (conditions.py), of these documents only.
 
-    Raises NoIndex if nothing has been published, StoreError if the run has another format or cannot be read.
+    The pointer is followed once, here. Raises NoIndex if nothing has been published, StoreError if the run has another
+    format or cannot be read, and what Index.restrict raises.
     """
+    index = _open_published(output_dir)
+    try:
+        if where:
+            index.restrict(where)
+    except BaseException:
+        index.close()
+        raise
+    return index
+
+
+def _open_published(output_dir: Path) -> Index:
     for attempt in (1, 2, 3):
         folder = current_run(output_dir)
         manifest = read_run_manifest(folder) if folder else None
