@@ -14,7 +14,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -118,7 +119,7 @@ def _pick(
     return picked
 
 
-def is_near_duplicate(words: set[str], others: set[str]) -> bool:
+def is_near_duplicate(words: Set[str], others: Set[str]) -> bool:
     """Whether two sets of distinct words say the same: the smaller lies nearly whole in the other."""
     smaller = min(len(words), len(others))
     return words == others or (smaller > 2 and len(words & others) >= DUPLICATE_OVERLAP * smaller)
@@ -185,6 +186,7 @@ def leans_on_others(text: str) -> bool:
     return _DANGLING.match(text) is not None
 
 
+@lru_cache(maxsize=1 << 16)
 def rate_readability(text: str) -> float:
     """0 to 1: how well a span reads by itself. Tables, code, fragments and sentences that lean on others rate low.
 

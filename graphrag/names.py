@@ -38,6 +38,7 @@ _VERSION_MARK = regex.compile(r"(?<=\s)v\s?(?=\d)")
 _QUALIFIER = regex.compile(r"^(.*\S)\s*\(([^()]+)\)$")
 _NUMERONYM = regex.compile(r"^(\p{L})(\d{1,2})(\p{L}{1,3})$")
 _ACRONYM = regex.compile(r"^(?:\p{Lu}\.?){2,8}$")
+_ACRONYMS = regex.compile(r"\p{Lu}{2,}s")
 _ROMAN = regex.compile(r"^(x{0,3})(ix|iv|v?i{0,3})$")
 _CODE_SHAPE = regex.compile(r"\p{Ll}\p{Lu}|\p{Lu}{2}\p{Ll}|[\p{L}\d][-_.][\p{L}\d]|\p{L}\d|\d\p{L}")
 _SYMBOL = regex.compile(r"[+#*]|(?<![^ ])\.(?=[^ ])")  # the dot of .NET
@@ -174,7 +175,7 @@ def singular_key(surface: str) -> str:
     if not words:
         return key
     head = words[-1]
-    if not head.islower() and not regex.fullmatch(r"\p{Lu}{2,}s", head):
+    if not head.islower() and not _ACRONYMS.fullmatch(head):
         return key
     return " ".join([*key.split()[:-1], key.split()[-1].removesuffix("s") if not head.islower() else _last(key)])
 

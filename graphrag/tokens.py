@@ -30,6 +30,7 @@ TokenCounter = Callable[[str], int]
 ENCODING = "o200k_base"
 ENCODING_FILE = "fb374d419588a4632f3f557e76b4b70aebbca790"  # tiktoken's cache name: sha1 of the file's address
 MAX_TERM_CHARS = 64
+MAX_KEPT_CHARS = 100  # words up to this are split once: a text of 100,000 words has some thousand different ones
 
 
 def count_tokens(text: str) -> int:
@@ -95,16 +96,26 @@ def split_search_terms(text: str) -> list[str]:
     give the bigrams of their graphemes. Terms longer than 64 characters (base64) are left out.
     """
     terms: list[str] = []
-    for match in _WORD.finditer(unicodedata.normalize("NFKC", text)):
-        word = _POSSESSIVE.sub("", match[0])
-        if word.isascii() and word.isalnum() and (word.islower() or word.isdigit()):
-            _append(terms, word)
-        elif _UNSPACED.search(word):
-            _append_unspaced(terms, word)
-        else:
-            _append_identifier(terms, word)
-    terms.extend(_SYMBOL.findall(text))
+    for word in _WORD.findall(text if text.isascii() else unicodedata.normalize("NFKC", text)):
+        terms += _split_kept_word(word) if len(word) <= MAX_KEPT_CHARS else _split_word(word)
+    if not text.isascii():
+        terms += _SYMBOL.findall(text)
     return terms
+
+
+def _split_word(written: str) -> list[str]:
+    terms: list[str] = []
+    word = _POSSESSIVE.sub("", written)
+    if word.isascii() and word.isalnum() and (word.islower() or word.isdigit()):
+        _append(terms, word)
+    elif _UNSPACED.search(word):
+        _append_unspaced(terms, word)
+    else:
+        _append_identifier(terms, word)
+    return terms
+
+
+_split_kept_word = lru_cache(maxsize=1 << 16)(_split_word)
 
 
 def _append_unspaced(terms: list[str], word: str) -> None:

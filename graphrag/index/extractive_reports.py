@@ -9,7 +9,8 @@ A neighbour of reports.py. Does not: ask a model, or choose numbers for people (
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from functools import lru_cache
 from typing import Any
 
 from graphrag.digest import Sentence, is_near_duplicate, rate_readability, select_sentences
@@ -141,19 +142,24 @@ def _find_by_member(
 
 def _not_said(quotes: Sequence[Sentence], said: Sequence[Sentence]) -> list[Sentence]:
     """The quotes that say something else than those that are told already."""
-    words = [(quote, set(split_search_terms(quote.text))) for quote in said]
+    words = [(quote, _distinct_terms(quote.text)) for quote in said]
     return [
         quote
         for quote in quotes
-        if not words or not any(_says_same(quote, set(split_search_terms(quote.text)), *other) for other in words)
+        if not words or not any(_says_same(quote, _distinct_terms(quote.text), *other) for other in words)
     ]
+
+
+@lru_cache(maxsize=1 << 12)
+def _distinct_terms(text: str) -> frozenset[str]:
+    return frozenset(split_search_terms(text))
 
 
 def _bare_facts(row: dict[str, Any], corpus: Corpus) -> list[str]:
     return order_relationships(row["relationship_ids"], corpus)[:SENTENCES_A_FINDING]
 
 
-def _says_same(quote: Sentence, words: set[str], other: Sentence, other_words: set[str]) -> bool:
+def _says_same(quote: Sentence, words: Set[str], other: Sentence, other_words: Set[str]) -> bool:
     is_overlap = quote.document_id == other.document_id and quote.start < other.end and other.start < quote.end
     return is_overlap or is_near_duplicate(words, other_words)
 

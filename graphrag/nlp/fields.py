@@ -17,6 +17,9 @@ from graphrag.nlp.references import Antecedent, Place, Reading
 from graphrag.nlp.words import Name
 
 LABEL = regex.compile(r"(?P<label>[\p{L}][\p{L} -]{1,30}?)\s*:\s+(?=\S)")
+LEAD_IN = regex.compile(
+    r"\b(depends on|relies on|runs on|is owned by|is used by|uses|requires|calls)(?: the following(?: \w+)?)?$"
+)
 BETWEEN_NAMES = regex.compile(r"(?:\s|[,;/&+()–—-]|\band\b|\bthe\b|\bteam\b)*", regex.IGNORECASE)
 AFTER_ITEM = regex.compile(r"\s*(?:$|[.,:;(–—-]|for\b|to\b|via\b|as\b|in\b|on\b|with\b|\|)")
 
@@ -61,10 +64,7 @@ def lead_in_label(text: str) -> str:
     """The field name that a heading or lead-in line is: "Dependencies", "The service depends on the following"."""
     if predicate_of(text):
         return text
-    match = regex.search(
-        r"\b(depends on|relies on|runs on|is owned by|is used by|uses|requires|calls)(?: the following(?: \w+)?)?$",
-        text,
-    )
+    match = LEAD_IN.search(text)
     label = match[1].removeprefix("is ") if match else ""
     return label if predicate_of(label) and regex.match(r"(?:It|This|The)\b", text) else ""
 

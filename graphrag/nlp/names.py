@@ -38,6 +38,8 @@ from graphrag.nlp.spans import merge_runs, model_spans
 from graphrag.nlp.technologies import is_small_technology
 from graphrag.nlp.words import Name, Word, head_type, is_shouted
 
+LETTER = regex.compile(r"\p{L}")
+SIGN = regex.compile(r"[{}<>|=]")
 DATE = regex.compile(r"\d{1,2}-\p{Lu}\p{Ll}{2}-\d{2,4}|\d{4}-\d\d(?:-\d\d)?")
 TICKET = regex.compile(r"[A-Z][A-Z0-9]{1,9}-\d+(?:-\d+)*")
 NUMBERED = regex.compile(r"(?:PEP|RFC|ISO|ADR|INC|CVE|RB) \d+(?:-\d+)*(?!\.?\d)")
@@ -47,6 +49,7 @@ CAMEL = regex.compile(
 HOST = regex.compile(r"[a-z]{2,}(?:-[a-z0-9]+)+-\d+")
 VERSIONED = regex.compile(r"\b\p{Ll}[\p{Ll}\d-]+ v?\d+(?:\.\d+)+\b")
 NUMERONYM = regex.compile(r"[A-Za-z]\d{1,2}[a-z]")
+NEVER_NAMES = CLOSED_WORDS | HONORIFICS | UNITS
 SNAKE = regex.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+")
 KEBAB = regex.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
 DOTTED = regex.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
@@ -264,11 +267,11 @@ def is_junk(text: str, kind: str, lexicon: Lexicon) -> bool:
     if kind == "known":
         return False
     fold = text.casefold()
-    if fold in CLOSED_WORDS | HONORIFICS | UNITS or text in GENERIC_ACRONYMS or not regex.search(r"\p{L}", text):
+    if fold in NEVER_NAMES or text in GENERIC_ACRONYMS or not LETTER.search(text):
         return True
     if fold in GENERIC_NAMES or (" " in fold and all(part in GENERIC_NAMES for part in fold.split())):
         return True
-    if text in TYPE_OF_PREFIX or DATE.fullmatch(text) or regex.search(r"[{}<>|=]", text):
+    if text in TYPE_OF_PREFIX or DATE.fullmatch(text) or SIGN.search(text):
         return True
     if len(text) < 2 or len(text) > 80 or text.count(" ") > 7 or text[0] in "-_." or text[-1] in "-_":
         return True

@@ -40,6 +40,7 @@ COPULA = regex.compile(
     r"|dependent|reliant|responsible|accountable|author|on call))"
     rf"\s(?P<prep>on|upon|of|for|to)(?: {ARTICLE}| [\"'])* ?"
 )
+AUXILIARY = regex.compile(r" (?:is|are|was|were|gets|been)\b")
 LISTED = regex.compile(rf"(?:,|,? and|,? or|,? as well as| &)(?: (?:on|to|from|by|with|in))?(?: {ARTICLE}| [\"'])* ?")
 UNREAL_BEFORE = regex.compile(
     r"\b(?:if|unless|whether|until|without|neither|nor|no|not|never|cannot|instead of|rather than"
@@ -153,7 +154,7 @@ def _verb_phrase(
             continue
         form = VERB_FORMS.get(match["verb"])
         start, end = offset + match.start("verb"), offset + match.end("verb")
-        has_auxiliary = bool(regex.search(r" (?:is|are|was|were|gets|been)\b", gap[: match.start("verb")]))
+        has_auxiliary = bool(AUXILIARY.search(gap[: match.start("verb")]))
         link = match["link"] or ""
         if is_passive:
             is_reduced = link.strip() == "," and form is not None and form.is_participle and match["prep"] == "by"

@@ -29,6 +29,7 @@ from graphrag.nlp.technologies import technology_type
 from graphrag.nlp.words import Name
 
 IRREGULAR_THIRD = {"be": "is", "have": "has", "do": "does", "go": "goes"}
+NO_WORD = regex.compile(r"[^\p{L}\p{N}]+")
 EXCLUDED_BEFORE = regex.compile(
     r"\b(?:not|nor|neither|never|no|without|except|except for|but not|unlike|instead of|rather than|other than"
     r"|apart from|excluding|besides|than)"
@@ -69,7 +70,7 @@ def third_person(lemma: str) -> str:
 
 def normalise_predicate(*parts: str) -> str:
     """The parts in lower snake_case, fixed synonyms folded: is_dependent_on -> depends_on."""
-    predicate = regex.sub(r"[^\p{L}\p{N}]+", "_", "_".join(part for part in parts if part).casefold()).strip("_")
+    predicate = NO_WORD.sub("_", "_".join(part for part in parts if part).casefold()).strip("_")
     return PREDICATE_SYNONYMS.get(predicate, predicate)
 
 

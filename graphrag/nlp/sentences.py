@@ -42,6 +42,7 @@ OTHER_STOP_WORDS = words(
 )
 LATIN = regex.compile(r"\p{Latin}")
 LETTER = regex.compile(r"\p{L}")
+LETTERS = regex.compile(r"\p{L}+")
 
 
 @dataclass
@@ -162,7 +163,7 @@ def looks_english(text: str) -> bool:
     letters = LETTER.findall(text[:20_000])
     if not letters or len(LATIN.findall("".join(letters))) < 0.7 * len(letters):
         return False
-    found = regex.findall(r"\p{L}+", text[:20_000].casefold())
+    found = LETTERS.findall(text[:20_000].casefold())
     n_stop, n_other = sum(word in STOP_WORDS for word in found), sum(word in OTHER_STOP_WORDS for word in found)
     if n_other > n_stop:
         return False

@@ -42,7 +42,7 @@ def _from_words(text: str, names: Sequence[Name]) -> Iterator[tuple[Name, Defini
         return
     for name in names:
         match = DEFINITION.match(text, name.end)
-        is_opening = regex.fullmatch(r"(?:The |Our )?", text[: name.start]) is not None
+        is_opening = text[: name.start] in {"", "The ", "Our "}
         if match and is_opening and (kind := TYPE_OF_NOUN.get(match["noun"], "")):
             yield name, Definition(kind, text[:MAX_DESCRIPTION])
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import regex
 
@@ -16,6 +17,8 @@ from graphrag.nlp.parsing import Parse
 WORD = regex.compile(r"[\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*(?:[-.&'’][\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*)*(?:\+\+|\+|\#)?")
 POSSESSIVE = regex.compile(r"['’](?:s|S)?$")
 CAPITAL_DUE = regex.compile(r"[:.!?•|]\s*[\"'(]?$|^\s*[–—]\s|[\"(']$")
+HUMP = regex.compile(r"(\p{Ll})(\p{Lu})")
+BETWEEN_PARTS = regex.compile(r"[\s_./-]+")
 VERSION = regex.compile(r"v?\d+(?:\.\d+)*(?:\.x)?|[IVX]{1,4}")
 
 
@@ -88,10 +91,10 @@ def is_shouted(words: Sequence[Word]) -> bool:
     return len(words) >= 4 and sum(word.text.isupper() for word in words) > 0.6 * len(words)
 
 
+@lru_cache(maxsize=1 << 16)
 def head_type(text: str) -> str:
     """The type that the last word of a name gives it, also the last hump of CamelCase; empty if none."""
-    parts = regex.sub(r"(\p{Ll})(\p{Lu})", r"\1 \2", text)
-    pieces = [piece for piece in regex.split(r"[\s_./-]+", parts) if piece]
+    pieces = [piece for piece in BETWEEN_PARTS.split(HUMP.sub(r"\1 \2", text)) if piece]
     is_counted = False
     while len(pieces) > 1 and (VERSION.fullmatch(pieces[-1]) or len(pieces[-1]) == 1):
         pieces.pop()

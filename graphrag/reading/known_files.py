@@ -80,7 +80,7 @@ class PublishedRows:
         """Rows as a reader makes them; of a path with # in its name there are none, and it is read again."""
         if self._documents is None or path not in self._places:
             return []
-        return [self._clean(row) for row in self._documents[self._places[path]].iter_rows(named=True)]
+        return [self._clean(self._documents.row(place, named=True)) for place in self._places[path]]
 
     def below(self, path: str) -> list[dict[str, Any]]:
         """Rows of the file of that path, or of all files in the folder of that path; "." is the input folder."""
