@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import dataclasses
 from contextlib import ExitStack
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from graphrag.cli_options import Json, Root, Set, Where, check_at_least, open_project
 from graphrag.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from graphrag.search.folded_passages import Fold
+    from graphrag.settings import Settings
 
 MODES = ("auto", "local", "global", "basic")
 
@@ -46,6 +50,13 @@ def search(
         ),
     ] = False,
     where: Where = "",
+    fold: Annotated[
+        bool | None,
+        typer.Option(
+            "--fold/--no-fold",
+            help="Related documents share one place, with what hangs on them. Default: fold.enabled.",
+        ),
+    ] = None,
     json: Json = False,
     root: Root = None,
     set_: Set = None,
@@ -66,7 +77,7 @@ def search(
     from graphrag import render
     from graphrag.search import answer_question
     from graphrag.settings import EMBEDDED
-    from graphrag.store import open_index
+    from graphrag.store import append_usage, open_index
     from graphrag.vectors import locate_model
 
     with open_index(root / settings.output.dir, where=where) as published, ExitStack() as stack:
@@ -93,7 +104,10 @@ def search(
             model=locate_model(settings.embeddings.model, root),
             dynamic=dynamic,
             llm=llm,
+            fold=_choose_fold(settings, fold, top),
         )
+    if settings.search.count_usage:
+        append_usage(root / settings.output.dir, [source.path for source in answer.sources], mode=chosen)
     answer = dataclasses.replace(answer, notices=(*told, *answer.notices))
     print(render.render_answer(answer, json=json, context_only=context_only, show_sources=show_sources))
     if not answer.answered:
@@ -107,6 +121,16 @@ def _choose_mode(mode: str, flags: dict[str, bool]) -> str:
     if mode and mode not in MODES:
         raise UsageError(f'Unknown mode "{mode}".{did_you_mean(mode, MODES)} Use one of: {", ".join(MODES)}.')
     return chosen[0] if chosen else "auto"
+
+
+def _choose_fold(settings: Settings, is_on: bool | None, top: int | None) -> Fold | None:
+    """How to fold; None where the flag, or without one the setting, says not to."""
+    from graphrag.search.folded_passages import Fold
+
+    knobs = settings.fold
+    if not (knobs.enabled if is_on is None else is_on):
+        return None
+    return Fold(max(knobs.pool, top or 0), top or knobs.results, knobs.protect, knobs.neighbors, knobs.origins)
 
 
 def _clean_question(question: str) -> str:

@@ -12,9 +12,11 @@ from graphrag.errors import TableError, did_you_mean
 from graphrag.tables import TABLES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from graphrag.planning import Plan
     from graphrag.run import RunSummary
-    from graphrag.search.answer import Answer, Usage
+    from graphrag.search.answer import Answer, Source, Usage
     from graphrag.store import Index
 
 MAX_CELL = 80
@@ -120,8 +122,31 @@ def render_answer(answer: Answer, *, json: bool, context_only: bool, show_source
             refs.setdefault(place, []).append(citation.ref)
         for (path, start, end, quote), names in refs.items():
             lines += [f"  {', '.join(dict.fromkeys(names))}  {path} [{start}:{end}]", f"    {' '.join(quote.split())}"]
+    lines += render_related(answer.sources)
     said = [*answer.notices, *render_usage(answer.usage)]
     return "\n".join([*lines, "", *said] if said else lines)
+
+
+def render_related(sources: Sequence[Source]) -> list[str]:
+    """The listed documents with something that hangs on them, and that beneath: `<- corrects TITLE: NOTE | SUMMARY`."""
+    titles = {source.document: source.title for source in sources}
+    titles |= {each.id: each.title for source in sources if source.folded for each in source.folded.related}
+    lines = []
+    for source in sources:
+        if source.folded is None or not source.folded.related:
+            continue
+        above = source.folded.corrected_by, source.folded.superseded_by, source.folded.clarified_by
+        words = ("corrected by", "superseded by", "clarified by")
+        marks = [f"{word} {', '.join(titles[i] for i in ids)}" for word, ids in zip(words, above, strict=True) if ids]
+        lines.append(f"  {source.rank}. {source.title}  {source.path}" + (f"  ({'; '.join(marks)})" if marks else ""))
+        for each in source.folded.related:
+            arrow = "->" if each.direction == "out" else "<-"
+            aside = [f"via {', '.join(titles[i] for i in each.via)}"] if each.via else []
+            aside += ["neighbor"] if each.kind == "neighbor" else []
+            said = " | ".join(" ".join(text.split()) for text in (each.note, each.summary) if text)
+            name = each.title + (f" ({'; '.join(aside)})" if aside else "")
+            lines.append(f"     {arrow} {each.relation} {name}" + (f": {said}" if said else ""))
+    return ["", "Related", *lines] if lines else []
 
 
 def render_usage(usage: Usage) -> list[str]:

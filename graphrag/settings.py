@@ -228,6 +228,18 @@ class Search(Section):
     budget_tokens: int = Field(4000, ge=1, description="tokens of context that search may gather")
     top: int = Field(10, ge=1, description="sources listed with an answer")
     level: int = Field(1, ge=0, description="level of the hierarchy that global search reads; 0 is the coarsest")
+    count_usage: bool = Field(True, description="count how often a document is listed: usage.jsonl in output.dir")
+
+
+class Fold(Section):
+    enabled: bool = Field(True, description="local and basic search: related documents share one place in the list")
+    pool: int = Field(20, ge=1, le=200, description="documents that are ranked before they are folded")
+    results: int = Field(8, ge=1, le=200, description="documents listed where something was folded; --top: as many")
+    protect: int = Field(2, ge=0, description="so many of the best documents always stand for themselves")
+    neighbors: int = Field(3, ge=0, description="related documents beside each result that were not found")
+    origins: Literal["authored", "all"] = Field(
+        "authored", description="relations and typed links that people wrote; all: those read in sentences too"
+    )
 
 
 class Impact(Section):
@@ -291,6 +303,7 @@ class Settings(BaseModel):
     reports: Reports = Reports()
     embeddings: Embeddings = Embeddings()
     search: Search = Search()
+    fold: Fold = Fold()
     impact: Impact = Impact()
     gates: Gates = Gates()
     schedule: Schedule = Schedule()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from graphrag.search.answer import Answer
+    from graphrag.search.folded_passages import Fold
     from graphrag.search.model_answer import SearchModel
     from graphrag.store import Index
 
@@ -21,10 +22,12 @@ def answer_question(
     model: str = "",
     dynamic: bool = False,
     llm: SearchModel | None = None,
+    fold: Fold | None = None,
 ) -> Answer:
     """Answer in one of the modes local, global, basic; see the rooms of those names for the knobs.
 
-    model: of vectors. llm: writes the answer; None gives an extract.
+    model: of vectors. llm: writes the answer; None gives an extract. fold: how local and basic search fold documents
+    that are related; None: they do not.
     """
     if mode == "global" and llm is not None:
         from graphrag.search.global_answer import search_global_with_model
@@ -41,11 +44,11 @@ def answer_question(
     if mode == "basic":
         from graphrag.search.basic_search import search_basic
 
-        answer = search_basic(index, question, top=top, budget_tokens=budget_tokens, model=model)
+        answer = search_basic(index, question, top=top, budget_tokens=budget_tokens, model=model, fold=fold)
     else:
         from graphrag.search.local_search import search_local
 
-        answer = search_local(index, question, top=top, budget_tokens=budget_tokens, model=model)
+        answer = search_local(index, question, top=top, budget_tokens=budget_tokens, model=model, fold=fold)
     if llm is None:
         return answer
     from graphrag.search.model_answer import answer_with_model

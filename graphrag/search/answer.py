@@ -36,8 +36,35 @@ class Citation:
 
 
 @dataclass(frozen=True)
+class RelatedEntry:
+    """A document that hangs on a source by a relation somebody wrote (folding.py): `kind` folded, it was ranked too, or
+    neighbor. relation and direction (`out`: towards this one) are of the last hop; `via` the documents between."""
+
+    id: str
+    title: str
+    path: str
+    relation: str
+    direction: str
+    note: str
+    summary: str
+    via: tuple[str, ...]
+    kind: str
+
+
+@dataclass(frozen=True)
+class FoldedEntry:
+    """What folding says of a source: what hangs on it, and ids of the documents that say it is no longer so."""
+
+    related: tuple[RelatedEntry, ...] = ()
+    corrected_by: tuple[str, ...] = ()
+    superseded_by: tuple[str, ...] = ()
+    clarified_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Source:
-    """A passage, ranked; `id` is its text unit."""
+    """A passage, ranked; `id` is its text unit. `folded` is of the first passage of a document, where relations touch
+    what was found."""
 
     rank: int
     id: str
@@ -45,6 +72,12 @@ class Source:
     title: str
     path: str
     score: float
+    folded: FoldedEntry | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """What `folded` holds stands beside the rest; nothing of it where there is none."""
+        described = asdict(self)
+        return described | (described.pop("folded") or {})
 
 
 OF_A_MODEL = ("from_memo", "sentences", "unsupported_sentences")
@@ -104,7 +137,7 @@ class Answer:
             "answer": self.text,
             "answered": self.answered,
             "citations": [asdict(citation) for citation in self.citations],
-            "sources": [asdict(source) for source in self.sources],
+            "sources": [source.to_json() for source in self.sources],
             "entities": list(self.entities),
             "relationships": list(self.relationships),
             "reports": list(self.reports),

@@ -13,9 +13,10 @@ from graphrag.context import TokenCounter, pack
 from graphrag.search.answer import NOTHING, Answer, Usage, compose_answer, with_context
 from graphrag.search.cues import is_yes_no
 from graphrag.search.extract import choose_quotes
+from graphrag.search.folded_passages import Fold, fold_passages, tell_refused
 from graphrag.search.ranking import is_relevant, prepare_question, rank_rows
-from graphrag.search.rows import list_text_units, load_passages
-from graphrag.search.sections import check_budget, list_sources, source_section
+from graphrag.search.rows import Passage, list_text_units, load_passages
+from graphrag.search.sections import check_budget, source_section
 from graphrag.search.seeds import (
     explain_unknown_name,
     explain_unsettled,
@@ -42,10 +43,12 @@ def search_basic(
     top: int = 10,
     model: str = "",
     count: TokenCounter = count_tokens,
+    fold: Fold | None = None,
 ) -> Answer:
     """The best sentences of the best passages, cited; sources are the passages, most alike first.
 
-    model: `none` leaves vectors out, anything else means those of the index. Raises UsageError for a budget below 1.
+    model: `none` leaves vectors out, anything else means those of the index. fold: None leaves related documents apart.
+    Raises UsageError for a budget below 1.
     """
     check_budget(budget_tokens)
     began = time.perf_counter()
@@ -56,21 +59,25 @@ def search_basic(
         return Answer("basic", question, NOTHING, False, usage=Usage(seconds=seconds), notices=(*notices, unknown))
     in_named = list_text_units(index, find_named_documents(index, asked.text))
     ranked = rank_rows(index, asked, "text_units", top=max(top, MAX_PASSAGES), first=in_named)
-    hits = {hit.owner_id: hit for hit in ranked}
-    scores = {owner_id: hit.score for owner_id, hit in hits.items()}
-    passages = load_passages(index, list(hits))
-    answer = Answer(
-        "basic", question, NOTHING, False, sources=list_sources(passages, scores, top=top), notices=tuple(notices)
-    )
+    scores = {hit.owner_id: hit.score for hit in ranked}
+
+    def rank_more(n: int) -> list[Passage]:
+        return load_passages(index, [h.owner_id for h in rank_rows(index, asked, "text_units", top=n, first=in_named)])
+
+    folded = fold_passages(index, load_passages(index, list(scores)), scores, fold=fold, rank_more=rank_more)
+    answer = Answer("basic", question, NOTHING, False, sources=folded.list_sources(top=top), notices=tuple(notices))
+    cosines = {hit.owner_id: hit.cosine for hit in ranked}
     relevant = [
-        p for p in passages[:MAX_QUOTED_PASSAGES] if p.id in in_named or is_relevant(asked, hits[p.id].cosine, p.text)
+        p
+        for p in folded.quotable[:MAX_QUOTED_PASSAGES]
+        if p.id in in_named or is_relevant(asked, cosines.get(p.id, 0.0), p.text)
     ]
     if relevant:
-        packed = pack([source_section(passages)], budget=budget_tokens, count=count)
+        packed = pack([source_section(folded.passages, marks=folded.marks)], budget=budget_tokens, count=count)
         answer = with_context(answer, packed)
         shown = [p for p in relevant if p.human_readable_id in packed.ids["Sources"]]
         names = group_names(index, named)
-        quotes = choose_quotes(asked, shown, scores, limit=MAX_QUOTES, in_named=in_named, names=names)
+        quotes = choose_quotes(asked, shown, folded.scores, limit=MAX_QUOTES, in_named=in_named, names=names)
         lines, citations = [quote.render() for quote in quotes], [quote.to_citation() for quote in quotes]
         if lines:
             answer = compose_answer(answer, lines, citations, packed=packed)
@@ -78,5 +85,6 @@ def search_basic(
             answer = replace(answer, notices=(*answer.notices, explain_unsettled(named)))
     elif near := nearest_names(index, asked.text):
         answer = replace(answer, notices=(*answer.notices, near))
+    answer = tell_refused(answer, folded)
     seconds = round(time.perf_counter() - began, 3)
     return replace(answer, usage=Usage(context_tokens=answer.usage.context_tokens, seconds=seconds))

@@ -24,6 +24,7 @@ from graphrag.search.dependents import asks_for_dependents, find_dependents
 from graphrag.search.entities_of_type import compose_entities, find_entities_of_type
 from graphrag.search.extract import Quote, choose_quotes, render_fact
 from graphrag.search.facts import MAX_FACTS, answers_outright, choose_facts, rank_facts, sort_facts
+from graphrag.search.folded_passages import Fold, FoldedPassages, fold_passages, tell_refused
 from graphrag.search.neighborhood import Ranks, expand_neighborhood, rank_neighborhood
 from graphrag.search.overview import compose_overview, find_overview
 from graphrag.search.own_documents import N_FOLLOWED, rank_own_documents
@@ -44,7 +45,6 @@ from graphrag.search.sections import (
     fact_section,
     list_facts,
     list_reports,
-    list_sources,
     report_section,
     source_section,
 )
@@ -78,9 +78,8 @@ class Found:
 
     named: list[NamedEntity]
     in_named: list[str]
-    passages: list[Passage]
+    folded: FoldedPassages
     quotable: dict[str, float]
-    scores: dict[str, float]
     facts: list[Fact]
     leading: list[Fact]
     likeness: dict[str, float]
@@ -96,10 +95,12 @@ def search_local(
     top: int = 10,
     model: str = "",
     count: TokenCounter = count_tokens,
+    fold: Fold | None = None,
 ) -> Answer:
     """The sentences and facts around what the question is about, cited; sources are passages, best first.
 
-    model: `none` leaves vectors out, anything else means those of the index. Raises UsageError for a budget below 1.
+    model: `none` leaves vectors out, anything else means those of the index. fold: None leaves related documents apart.
+    Raises UsageError for a budget below 1.
     """
     check_budget(budget_tokens)
     began = time.perf_counter()
@@ -111,11 +112,11 @@ def search_local(
     if unknown := explain_unknown_name(index, asked.text, named):
         seconds = round(time.perf_counter() - began, 3)
         return Answer("local", question, NOTHING, False, usage=Usage(seconds=seconds), notices=(*notices, unknown))
-    found = _find(index, asked, named, top=top)
+    found = _find(index, asked, named, top=top, fold=fold)
     facts = list(dict.fromkeys([*found.leading, *found.facts]))
     answer = Answer(
         "local", question, NOTHING, False,
-        sources=list_sources(found.passages, found.scores, top=top), entities=tuple(found.entities),
+        sources=found.folded.list_sources(top=top), entities=tuple(found.entities),
         relationships=list_facts(facts), reports=list_reports(found.reports), notices=(*notices, *more),
     )  # fmt: skip
     relevant, facts = _choose_relevant(asked, found)
@@ -135,6 +136,7 @@ def search_local(
             answer = replace(answer, notices=(*answer.notices, explain_unsettled(named)))
     elif near := nearest_names(index, asked.text):
         answer = replace(answer, notices=(*answer.notices, near))
+    answer = tell_refused(answer, found.folded)
     seconds = round(time.perf_counter() - began, 3)
     return replace(answer, usage=Usage(context_tokens=answer.usage.context_tokens, seconds=seconds))
 
@@ -162,7 +164,7 @@ def _answer_broadly(
     return None
 
 
-def _find(index: Index, asked: Question, named: Sequence[NamedEntity], *, top: int) -> Found:
+def _find(index: Index, asked: Question, named: Sequence[NamedEntity], *, top: int, fold: Fold | None) -> Found:
     n_passages = max(top, MAX_PASSAGES)
     like_passages = measure_likeness(index, asked, "text_units")
     like_facts = measure_likeness(index, asked, "relationships")
@@ -185,9 +187,20 @@ def _find(index: Index, asked: Question, named: Sequence[NamedEntity], *, top: i
     leading = load_facts(index, find_dependents(index, names)) if wants_dependents else []
     entities = _list_entities(index, named, ranks)
     reports = _find_reports(index, [entity["id"] for entity in entities], ranks)
-    passages = load_passages(index, list(scores))
-    quotable = _fuse_passages(direct, top=MAX_QUOTED_PASSAGES)
-    return Found(list(named), in_named, passages, quotable, scores, facts, leading, likeness, entities, reports)
+
+    def rank_more(n: int) -> list[Passage]:
+        more = rank_rows(index, asked, "text_units", top=n, likeness=like_passages, first=in_named)
+        return load_passages(index, [hit.owner_id for hit in more])
+
+    folded = fold_passages(index, load_passages(index, list(scores)), scores, fold=fold, rank_more=rank_more)
+    quotable = _choose_quotable(folded, _fuse_passages(direct, top=MAX_QUOTED_PASSAGES))
+    return Found(list(named), in_named, folded, quotable, facts, leading, likeness, entities, reports)
+
+
+def _choose_quotable(folded: FoldedPassages, direct: Mapping[str, float]) -> dict[str, float]:
+    """Scores of the passages that answer in their own words; what stands for one of them answers in its place."""
+    scores = {p.id: max(direct.get(p.id, 0.0), direct.get(folded.lifted.get(p.id, ""), 0.0)) for p in folded.quotable}
+    return {passage: score for passage, score in scores.items() if score}
 
 
 def _weigh_seeds(named: Sequence[NamedEntity], facts: Sequence[Fact], fact_hits: Mapping[str, Hit]) -> dict[str, float]:
@@ -256,7 +269,7 @@ def _choose_relevant(asked: Question, found: Found) -> tuple[list[Passage], list
     else those of choose_facts. Both may be empty."""
     passages = [
         passage
-        for passage in found.passages
+        for passage in found.folded.passages
         if passage.id in found.quotable
         if passage.id in found.in_named or is_relevant(asked, found.likeness.get(passage.id, 0.0), passage.text)
     ]
@@ -268,7 +281,7 @@ def _choose_relevant(asked: Question, found: Found) -> tuple[list[Passage], list
 def _sections(found: Found) -> list[Any]:
     return [
         fact_section(list(dict.fromkeys([*found.leading, *found.facts])), share=SHARES["Relationships"]),
-        source_section(found.passages, share=SHARES["Sources"]),
+        source_section(found.folded.passages, share=SHARES["Sources"], marks=found.folded.marks),
         report_section(found.reports, share=SHARES["Reports"]),
         entity_section(found.entities, share=SHARES["Entities"]),
     ]

@@ -6,6 +6,7 @@ Does not: load rows (rows.py), rank them, or fill a budget (graphrag/context.py)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -28,8 +29,14 @@ def check_level(level: int) -> None:
         raise UsageError(f"--level must be 0 or more, got {level}.")
 
 
-def source_section(passages: Sequence[Passage], *, share: float = 1.0) -> Section:
-    rows = [(p.human_readable_id, p.title, " > ".join(p.heading_path), p.text) for p in passages]
+def source_section(
+    passages: Sequence[Passage], *, share: float = 1.0, marks: Mapping[str, str] = MappingProxyType({})
+) -> Section:
+    """marks: by document, what its title is followed by in brackets."""
+    said = {document: f" ({mark})" for document, mark in marks.items()}
+    rows = [
+        (p.human_readable_id, p.title + said.get(p.document, ""), " > ".join(p.heading_path), p.text) for p in passages
+    ]
     frame = _frame(rows, "title", "heading", "text")
     return section("Sources", frame, {"title": "document", "heading": "heading", "text": "text"}, share=share)
 

@@ -3,7 +3,7 @@
 runs.py: folders, lock, manifest, the atomic switch; ledger.py: row numbers for life; integrity.py: the check before a
 publish; mirror.py: a copy on object storage; run_tables.py: a run's Parquet read back; database.py: writing a run and
 reading the published one, the only door to duckdb; inverted_index.py: BM25 in plain SQL; views.py and macros.py:
-the analysts' views and macros; conditions.py and matching.py: an index of the documents that a condition holds for.
+the analysts' views and macros; usage.py: how often a document was listed.
 """
 
 from graphrag.store.database import FORMAT, Index, open_index, run_sql, write_run
@@ -23,9 +23,11 @@ from graphrag.store.runs import (
     read_runs,
     renew_manifest,
 )
+from graphrag.store.usage import append_usage, read_usage
 
 __all__ = [
-    "FORMAT", "LEDGER", "Index", "RunTables", "append_run", "check_integrity", "clean_runs", "list_runs", "lock_output",
-    "mirror_published", "number_rows", "open_index", "open_published_tables", "open_run_tables", "prune_runs",
-    "publish_run", "read_manifest", "read_runs", "renew_manifest", "run_sql", "write_run",
+    "FORMAT", "LEDGER", "Index", "RunTables", "append_run", "append_usage", "check_integrity", "clean_runs",
+    "list_runs", "lock_output", "mirror_published", "number_rows", "open_index", "open_published_tables",
+    "open_run_tables", "prune_runs", "publish_run", "read_manifest", "read_runs", "read_usage", "renew_manifest",
+    "run_sql", "write_run",
 ]  # fmt: skip

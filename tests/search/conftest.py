@@ -115,7 +115,8 @@ MakeIndex = Callable[..., store.Index]
 
 @pytest.fixture(scope="session")
 def make_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MakeIndex]:
-    """make_index(texts by path, facts, aliases=, types=, model=, without=tables to leave empty) -> open Index."""
+    """make_index(texts by path, facts, aliases=, types=, model=, without=tables to leave empty, relations=(path, type,
+    path, note) of entries) -> open Index."""
     opened: list[store.Index] = []
 
     def make(
@@ -126,6 +127,7 @@ def make_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MakeIndex]:
         types: dict[str, str] | None = None,
         model: str = "none",
         without: Sequence[str] = (),
+        relations: Sequence[tuple[str, str, str, str]] = (),
     ) -> store.Index:
         documents, units = _documents(texts)
         graph = _graph(facts, units, documents, aliases or {}, types or {})
@@ -141,6 +143,14 @@ def make_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MakeIndex]:
             frames["entities"], frames["relationships"], units, frames["community_reports"],
             model=model, processes=1, memo=None,
         ).embeddings  # fmt: skip
+        frames["entry_relations"] = tables.ENTRY_RELATIONS.from_rows([
+            {
+                "from_document_id": ids.document_id(source), "type": type_, "to_document_id": ids.document_id(target),
+                "note": note, "origin": "authored", "source": "author", "actor": "test", "event_id": f"event {number}",
+                "at": "2026-01-01T00:00:00+00:00", "is_leak": False,
+            }
+            for number, (source, type_, target, note) in enumerate(relations)
+        ])  # fmt: skip
         for name in without:
             frames[name] = tables.TABLES[name].empty()
         output: Path = tmp_path_factory.mktemp("output")
