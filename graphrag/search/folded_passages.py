@@ -10,17 +10,24 @@ Reads what entry_relations.py and rows.py read. Does not: rank, or decide what f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphrag.search.answer import Answer, FoldedEntry, RelatedEntry, Source
-from graphrag.search.entry_relations import Entry, EntryRelations, load_relations_among, load_relations_around
+from graphrag.search.entry_relations import (
+    Entry,
+    has_relations,
+    load_around,
+    load_relations_among,
+)
 from graphrag.search.folding import Related, Result, attach_neighbors, fold_entries
-from graphrag.search.rows import Passage, load_passages
+from graphrag.search.rows import Passage
 from graphrag.search.sections import list_sources
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from graphrag.store import Index
 
 REFUSING = ("corrects", "supersedes")  # what is said of an entry by them is no longer true of it, or no longer used
@@ -69,7 +76,7 @@ class FoldedPassages:
 class _Pool(NamedTuple):
     passages: list[Passage]
     documents: list[str]
-    found: EntryRelations
+    relations: pl.DataFrame
     results: list[Result]
 
 
@@ -87,19 +94,20 @@ def fold_passages(
     second pool when folding leaves too few results.
     """
     flat = FoldedPassages(list(passages), dict(scores))
-    if fold is None:
+    if fold is None or not has_relations(index, origins=fold.origins):
         return flat
     pool = _fold_pool(index, passages, fold, size=fold.pool)
-    if pool.found.relations.height and len(pool.results) < fold.results:
+    if pool.relations.height and len(pool.results) < fold.results:
         known = {passage.id for passage in passages}
         more = [*passages, *(passage for passage in rank_more(N_REFILL) if passage.id not in known)]
         pool = _fold_pool(index, more, fold, size=2 * fold.pool)
-    shown = [result.id for result in pool.results]
-    around = load_relations_around(index, shown, ranked=pool.documents, origins=fold.origins)
-    if not pool.found.relations.height and not around.relations.height:
+    results = [result.id for result in pool.results]
+    pointers = [pointer.id for result in pool.results for pointer in result.pointers]
+    around = load_around(index, results, ranked=pool.documents, shown=pointers, origins=fold.origins)
+    if not pool.relations.height and not around.relations.height:
         return flat
-    results = attach_neighbors(pool.results, pool.documents, around.relations, neighbors=fold.neighbors)
-    return _arrange(index, pool._replace(results=results), scores, pool.found.entries | around.entries)
+    attached = attach_neighbors(pool.results, pool.documents, around.relations, neighbors=fold.neighbors)
+    return _arrange(pool._replace(results=attached), scores, around.entries)
 
 
 def tell_refused(answer: Answer, folded: FoldedPassages) -> Answer:
@@ -113,17 +121,17 @@ def tell_refused(answer: Answer, folded: FoldedPassages) -> Answer:
 def _fold_pool(index: Index, passages: Sequence[Passage], fold: Fold, *, size: int) -> _Pool:
     documents = list(dict.fromkeys(passage.document for passage in passages))[:size]
     found = load_relations_among(index, documents, origins=fold.origins)
-    results = fold_entries(documents, found.relations, results=fold.results, protect=fold.protect)
+    results = fold_entries(documents, found, results=fold.results, protect=fold.protect)
     return _Pool(list(passages), documents, found, results)
 
 
-def _arrange(index: Index, pool: _Pool, scores: Mapping[str, float], entries: Mapping[str, Entry]) -> FoldedPassages:
+def _arrange(pool: _Pool, scores: Mapping[str, float], entries: Mapping[str, Entry]) -> FoldedPassages:
     """Passages in flat order; but what stands for a group at its place, refused ones and new related ones behind."""
     first: dict[str, Passage] = {}
     for passage in pool.passages:
         first.setdefault(passage.document, passage)
     heads = {pool.documents[result.rank - 1]: result for result in pool.results}
-    marks = _mark_dominated(pool, entries)
+    marks = _mark_dominated(pool, {document: passage.title for document, passage in first.items()})
     shown = {result.id for result in pool.results}
     refusing = {row[1] for row in _dominations(pool) if row[2] in REFUSING}
     refused = {document for document in refusing if document not in shown}
@@ -138,32 +146,25 @@ def _arrange(index: Index, pool: _Pool, scores: Mapping[str, float], entries: Ma
         if passage.document not in refused:
             ordered.setdefault(passage.id, passage)
     behind = [passage for passage in pool.passages if passage.document in refused]
-    for passage in [*behind, *_load_related(index, pool.results, first, entries)]:
-        ordered.setdefault(passage.id, passage)
+    neighbors = [entries[related.id].passage for result in pool.results for related in result.neighbors]
+    for related in [*behind, *(passage for passage in neighbors if passage)]:
+        ordered.setdefault(related.id, related)
     quiet = frozenset(passage.id for passage in behind)
     own = {**scores, **{head: scores[place] for head, place in lifted.items() if place in scores}}
     return FoldedPassages(list(ordered.values()), own, quiet, lifted, marks, pool.results, entries)
 
 
-def _load_related(
-    index: Index, results: Iterable[Result], known: Mapping[str, Passage], entries: Mapping[str, Entry]
-) -> list[Passage]:
-    """The first text units of the neighbors, that nothing else has brought up."""
-    wanted = dict.fromkeys(related.id for result in results for related in result.neighbors if related.id not in known)
-    return load_passages(index, [entries[document].text_unit_id for document in wanted])
-
-
 def _dominations(pool: _Pool) -> list[tuple[str, str, str]]:
     """(what dominates, what is dominated, type), for the types that say that something is no longer true as it was."""
-    relations = pool.found.relations
-    return sorted((source, target, type_) for source, target, type_, _ in relations.iter_rows() if type_ in WORDS)
+    rows = pool.relations.iter_rows()
+    return sorted((source, target, type_) for source, target, type_, _ in rows if type_ in WORDS)
 
 
-def _mark_dominated(pool: _Pool, entries: Mapping[str, Entry]) -> dict[str, str]:
+def _mark_dominated(pool: _Pool, titles: Mapping[str, str]) -> dict[str, str]:
     """By document: `corrected by New limits`."""
     marks: dict[str, list[str]] = {}
     for source, target, type_ in _dominations(pool):
-        marks.setdefault(target, []).append(f"{WORDS[type_]} {entries[source].title}")
+        marks.setdefault(target, []).append(f"{WORDS[type_]} {titles[source]}")
     return {document: ", ".join(said) for document, said in marks.items()}
 
 

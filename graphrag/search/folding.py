@@ -27,7 +27,6 @@ TYPE_ORDER = {
     "split_from": 6,
     "see_also": 7,
 }  # fmt: skip
-RELATION_TYPES = tuple(TYPE_ORDER)
 # Rule 17: X dominates Y when X says this of Y, or Y says that of X.
 DOMINATES = frozenset({"supersedes", "corrects", "clarifies"})
 DOMINATED = frozenset({"part_of", "split_from", "derived_from"})
@@ -77,7 +76,7 @@ def fold_entries(ranked: Sequence[str], relations: pl.DataFrame, *, results: int
     """The first `results` groups of the ranked entries, best first; every entry ranked so high is in one of them.
 
     relations: columns of RELATION_SCHEMA, in any order; one that leaves the ranked entries, leads to itself or has no
-    type of RELATION_TYPES does not count. protect: so many of the best entries always stand for themselves.
+    type of TYPE_ORDER does not count. protect: so many of the best entries always stand for themselves.
     """
     ranks = {entry: rank for rank, entry in enumerate(dict.fromkeys(ranked), start=1)}
     inside = [r for r in _read(relations) if r.source in ranks and r.target in ranks]

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphrag.relations.events import RELATION_TYPES
 from graphrag.search.folding import (
     DOMINATED,
     DOMINATES,
     RELATION_SCHEMA,
-    RELATION_TYPES,
+    TYPE_ORDER,
     Related,
     Result,
     attach_neighbors,
@@ -158,6 +159,10 @@ def test_ties_between_paths_are_settled_in_the_order_of_the_rule(written: str, e
     folded = fold_entries(["e01", "e02", "e03", "e04", "e05", "e06"], _relations(written))
     result = next(result for result in folded if result.pointers)
     assert expected in [_shown(pointer) for pointer in result.pointers]
+
+
+def test_every_type_has_its_place_in_the_order() -> None:
+    assert set(TYPE_ORDER) == set(RELATION_TYPES)
 
 
 def test_what_dominates_the_result_comes_first_among_its_pointers() -> None:
