@@ -16,7 +16,18 @@ from typing import Annotated
 
 import typer
 
-from graphrag import __version__, cli_aliases, cli_communities, cli_evaluate, cli_links, cli_paths, cli_runs, cli_search
+from graphrag import (
+    __version__,
+    cli_aliases,
+    cli_communities,
+    cli_evaluate,
+    cli_learn,
+    cli_links,
+    cli_paths,
+    cli_relations,
+    cli_runs,
+    cli_search,
+)
 from graphrag.cli_options import Json, Root, Set, open_project
 from graphrag.errors import GraphragError
 
@@ -38,6 +49,10 @@ app.command()(cli_communities.communities)
 app.command()(cli_communities.report)
 app.command()(cli_evaluate.evaluate)
 app.command()(cli_links.links)
+app.command()(cli_relations.relate)
+app.command()(cli_relations.unrelate)
+app.command()(cli_learn.learn)
+app.add_typer(cli_relations.app, name="relations")
 
 
 @app.callback()

@@ -26,6 +26,12 @@ CARRYING_PREDICATES = (
     "writes_to", "connects_to", "stored_in", "powered_by", "built_on", "served_by",
 )  # fmt: skip
 REVERSED_PREDICATES = ("hosts", "backs", "serves", "powers", "supports")
+TRANSIENT = (
+    r"\bsession (?:log|notes|summary|transcript)\b", r"\b(?:status|progress) (?:update|report)\b", r"\bnext steps?\b",
+    r"\b(?:todo|wip|tbd)\b", r"\bwork in progress\b", r"\bcurrently (?:running|working|investigating|blocked)\b",
+    r"\b(?:i|we) (?:am|are|was|were) (?:now|still|just) \w+ing\b", r"\b(?:today|this morning|this session) (?:i|we)\b",
+    r"\bas of (?:now|this moment)\b",
+)  # fmt: skip
 CLAIM_DESCRIPTION = "Any claim or fact that could matter to a reader: decisions, failures, risks, promises, disputes."
 
 
@@ -177,6 +183,24 @@ class Links(Section):
     )
 
 
+class Learn(Section):
+    folder: str = Field(
+        "learned", pattern=r"^[^/.][^\n]*$", description="folder below input.dir that `graphrag learn` writes notes to"
+    )
+    refuse: list[str] = Field(
+        list(TRANSIENT),
+        description="regular expressions, any case; a note that one of them finds is transient and refused",
+    )
+    log_share: float = Field(
+        0.3, ge=0, le=1, description="refuse a note when more of its lines than this look like a log or a transcript"
+    )
+    min_words: int = Field(6, ge=1, description="refuse a shorter note")
+    max_words: int = Field(2000, ge=10, description="refuse a longer note: one thing learned, one note")
+    near_duplicate: float = Field(
+        0.8, ge=0, le=1, description="likeness from which an entry that says it already is pointed out"
+    )
+
+
 class Communities(Section):
     max_community_size: int = Field(10, ge=2, description="larger communities are split further where they can be")
     quality: Literal["modularity", "cpm"] = Field(
@@ -299,6 +323,7 @@ class Settings(BaseModel):
     claims: Claims = Claims()
     disambiguation: Disambiguation = Disambiguation()
     links: Links = Links()
+    learn: Learn = Learn()
     communities: Communities = Communities()
     reports: Reports = Reports()
     embeddings: Embeddings = Embeddings()

@@ -9,6 +9,8 @@ Does not: read entries, or decide what becomes of the note (backfilled ones are 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import regex
 
 from graphrag.errors import UsageError
@@ -26,8 +28,13 @@ _NUMBER = regex.compile(r"(?<![\w.,])(?:v\d+(?:\.\d+)*|\d+(?:[.,]\d+)+|\d{2,})(?
 _WORD = regex.compile(r"[\p{L}\p{M}\d]+")
 
 
-def find_leak(note: str, *, from_text: str, to_text: str) -> str:
-    """What the note repeats of the target and its own entry does not say; empty where it is clean."""
+def find_leak(note: str, *, from_text: str, to_text: str, to_names: Iterable[str] = ()) -> str:
+    """What the note repeats of the target and its own entry does not say; empty where it is clean.
+
+    to_names: what the target is called (title, id). To name it is not to say what it says.
+    """
+    for name in sorted(to_names, key=len, reverse=True):
+        note = note.replace(name, " ")
     if not note.strip():
         return ""
     own, target = from_text.casefold(), to_text.casefold()
@@ -46,9 +53,11 @@ def find_leak(note: str, *, from_text: str, to_text: str) -> str:
     return _shared_run(note, own, target)
 
 
-def check_note(note: str, *, from_text: str, to_text: str, allow_leak: bool = False) -> bool:
+def check_note(
+    note: str, *, from_text: str, to_text: str, to_names: Iterable[str] = (), allow_leak: bool = False
+) -> bool:
     """Whether the note leaks and is allowed to. Raises UsageError where it leaks and is not."""
-    leak = find_leak(note, from_text=from_text, to_text=to_text)
+    leak = find_leak(note, from_text=from_text, to_text=to_text, to_names=to_names)
     if leak and not allow_leak:
         raise UsageError(
             f'The note repeats the target ("{leak}"). Say how it pertains, not what it says. '

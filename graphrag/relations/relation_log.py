@@ -23,6 +23,7 @@ import orjson
 from graphrag.errors import InputError, StoreError, shown_path
 from graphrag.ids import content_sha256
 from graphrag.relations.events import ACTIONS, RELATION_TYPES, SOURCES, Event, State, replay
+from graphrag.store.runs import sync_path
 
 _TEXTS = ("event_id", "action", "at", "actor", "source", "from", "type", "to", "note", "reason")
 _OF_ENTRIES = ("merge", "delete_entry")
@@ -78,7 +79,7 @@ def append_events(path: Path, plan: Callable[[RelationLog], Sequence[Event]]) ->
                 handle.flush()
                 os.fsync(handle.fileno())
         if is_new and events:
-            _sync_folder(path.parent)
+            sync_path(path.parent)
     return events
 
 
@@ -150,14 +151,6 @@ def _byte_before(handle: BinaryIO, offset: int) -> bytes:
     last = handle.read(1)
     handle.seek(0, os.SEEK_END)
     return last
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 @contextmanager

@@ -1,0 +1,285 @@
+"""relate, unrelate, learn and relations as a person meets them, on a bank of four notes."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from graphrag.knowledge_bank import make_stamp, open_bank
+from graphrag.learning import learn
+from graphrag.new_notes import read_note
+from graphrag.relations.relation_log import read_log
+from graphrag.settings_file import load_settings
+
+from .test_cli import run
+from .test_settling import FAST, Bank
+
+Graphrag = Callable[..., tuple[int, str, str]]
+NOTE = "A quorum of two cannot elect a leader when one machine dies; a third voter settles it."
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Bank:
+    bank = Bank(tmp_path)
+    (bank.input / "a.md").write_text("# Note a\n\nLogin recipe, cookie jar.\n")
+    (bank.input / "b.md").write_text("# Note b\n\nThe session call needs --http1.1 from curl.\n")
+    (bank.input / "c.md").write_text("---\naliases: [ADR-7]\n---\n# Note c\n\nRedis holds the sessions of all users.\n")
+    bank.index()
+    return bank
+
+
+@pytest.fixture
+def graphrag(bank: Bank, capsys: pytest.CaptureFixture[str]) -> Graphrag:
+    options = ["--root", str(bank.root), *(f"--set={override}" for override in FAST)]
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = run(*arguments, *options)
+        return code, *capsys.readouterr()
+
+    return call
+
+
+def test_relate_writes_once_and_says_what(bank: Bank, graphrag: Graphrag) -> None:
+    code, out, _ = graphrag("relate", "a", "requires", "b", "--note", "One more condition.", "--by", "ana")
+    (event,) = bank.log().events
+    assert (code, out) == (0, f"related  a.md requires b.md  (event {event.event_id})\n")
+    assert (event.actor, event.source, event.note) == ("ana", "author", "One more condition.")
+    code, out, _ = graphrag("relate", "Note a", "requires", "b.md", "--json")
+    assert code == 0 and json.loads(out)[0]["action"] == "already_present"
+    assert len(bank.log().state().relations) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("relate", "a", "fixes", "b"), 2, 'Unknown relation "fixes". Use one of: cites, see_also, part_of,'),
+        (("relate", "a", "cites", "a.md"), 2, "An entry cannot relate to itself: a."),
+        (("relate", "a", "cites", "ADR-9"), 3, 'No entry "ADR-9". Nearest: ADR-7.'),
+        (("relate", "a", "cites", "b", "--note", "Needs --http1.1 from curl."), 2,
+         'The note repeats the target ("--http1.1"). Say how it pertains, not what it says. '
+         "Use --allow-leak to keep it."),
+        (("relate", "a", "cites", "b", "--source", "me"), 2, 'Unknown source "me". Use one of: author, judge,'),
+        (("unrelate", "a", "cites", "b"), 2, "--reason is required to remove a relation."),
+        (("unrelate", "a", "cites", "c", "--reason", "x"), 2, 'No relation "a.md cites c.md".'),
+        (("relations", "retype", "a", "cites", "b", "requires"), 2, "--reason is required to change the type"),
+        (("relations", "undo", "nothing"), 2, 'No event "nothing". See "graphrag relations log".'),
+        (("relations", "merge", "a", "a"), 2, "An entry cannot be merged into itself: a.md."),
+        (("learn", "--title", "x"), 2, "Give the note as --text or as --file."),
+        (("learn", "--title", "x", "--text", "Too short."), 2, "The note has 2 words, fewer than learn.min_words = 6."),
+        (("learn", "--title", "x", "--text", NOTE, "--relates", "fixes:a:why"), 2, 'Unknown relation "fixes".'),
+        (("learn", "--title", "x", "--text", NOTE, "--relates", "cites:z99"), 3, 'No entry "z99".'),
+        (("learn", "--title", "x", "--text", NOTE, "--relates", "cites"), 2, '--relates is "TYPE:ENTRY:note"'),
+    ],
+)  # fmt: skip
+def test_errors_say_what_to_do_and_write_nothing(
+    bank: Bank, graphrag: Graphrag, arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    bank.relate("a cites b")
+    before = bank.log_path.read_bytes()
+    got, out, err = graphrag(*arguments)
+    assert (got, out) == (code, "") and err.startswith(said) and err.count("\n") == 1
+    assert bank.log_path.read_bytes() == before and not (bank.input / "learned").exists()
+
+
+def test_unrelate_and_undo(bank: Bank, graphrag: Graphrag) -> None:
+    graphrag("relate", "a", "cites", "b", "--note", "Where it is used.")
+    code, out, _ = graphrag("unrelate", "a", "cites", "b", "--reason", "no longer")
+    assert code == 0 and out.startswith("removed  a.md cites b.md") and not bank.log().state().relations
+    code, out, _ = graphrag("relations", "undo", bank.log().events[-1].event_id)
+    (relation,) = bank.log().state().relations.values()
+    assert code == 0 and relation.note == "Where it is used."
+
+
+def test_delete_and_merge_are_one_line_and_names_follow(bank: Bank, graphrag: Graphrag) -> None:
+    bank.relate("a requires b", "b requires c", "d cites c")
+    code, out, _ = graphrag("relations", "delete", "b", "--reason", "withdrawn")
+    assert code == 0 and [line.split()[0] for line in out.splitlines()] == ["bridged", "removed", "removed", "deleted"]
+    assert len(bank.log().lines) == 4
+    code, out, _ = graphrag("relations", "merge", "ADR-7", "b", "--reason", "one topic")
+    assert code == 0 and set(bank.log().state().relations) == {("a.md", "requires", "b.md"), ("d.md", "cites", "b.md")}
+    code, out, _ = graphrag("relate", "a", "cites", "ADR-7")
+    assert code == 0 and "a.md cites b.md" in out
+
+
+def test_log_tells_who_when_and_why(bank: Bank, graphrag: Graphrag) -> None:
+    bank.relate("a requires b", "c cites d")
+    graphrag("unrelate", "c", "cites", "d", "--reason", "it does not", "--by", "ben")
+    code, out, _ = graphrag("relations", "log", "d")
+    assert code == 0 and out.count("[") == 2 and "[ben]\n    why: it does not\n" in out and "a.md" not in out
+    code, out, _ = graphrag("relations", "log", "--limit", "1")
+    assert out.startswith("... 2 earlier events") and "delete" in out
+    code, out, _ = graphrag("relations", "log", "--json")
+    assert [row["action"] for row in json.loads(out)] == ["create", "create", "delete"]
+
+
+def test_a_cut_last_line_is_told_once(bank: Bank, graphrag: Graphrag) -> None:
+    bank.relate("a requires b", "c cites d")
+    bank.log_path.write_bytes(bank.log_path.read_bytes()[:-9])
+    code, out, err = graphrag("relations", "log")
+    assert code == 0 and err.count("was cut while it was written") == 1 and "c.md" not in out
+
+
+def test_check_lists_leaks_and_fails_on_those_not_kept(bank: Bank, graphrag: Graphrag) -> None:
+    graphrag("relate", "a", "requires", "b", "--note", "Needs --http1.1 from curl.", "--allow-leak")
+    code, out, _ = graphrag("relations", "check")
+    assert code == 0 and 'repeats "--http1.1", kept: Needs' in out
+    (bank.input / "c.md").write_text("# Note c\n\nUses `volatile` only.\n")
+    graphrag("relate", "a", "cites", "c", "--note", "Says what is volatile.")
+    bank.index()
+    code, out, _ = graphrag("relations", "check", "--json")
+    found = json.loads(out)
+    assert code == 1 and [(row["repeats"], row["kept"]) for row in found["leaks"]] == [
+        ("volatile", False), ("--http1.1", True),
+    ]  # fmt: skip
+
+
+def test_backfill_adds_what_documents_state_and_nobody_wrote_or_removed(bank: Bank, graphrag: Graphrag) -> None:
+    (bank.input / "d.md").write_text(
+        '---\nsupersedes: "[[a]]"\nrequires: "[[b]]"\n---\n# Note d\n\nIt follows ADR-7, as they say. See [[b]].\n'
+    )
+    bank.index()
+    bank.relate("d cites b")
+    graphrag("relate", "d", "requires", "b", "--note", "my own words")
+    graphrag("unrelate", "d", "cites", "b", "--reason", "in passing")
+    code, out, err = graphrag("relations", "backfill")
+    assert code == 0 and out.count("\n") == 2 and "--yes writes them" in err
+    graphrag("relations", "backfill", "--yes")
+    found = {(r.type, r.to): (r.source, r.note, r.is_leak) for r in bank.log().state().relations.values()}
+    assert found == {
+        ("cites", "c.md"): ("citation_backfill", "It follows ADR-7, as they say.", False),
+        ("supersedes", "a.md"): ("metadata_backfill", "", False),
+        ("requires", "b.md"): ("author", "my own words", False),
+    }
+    assert graphrag("relations", "backfill")[1].startswith("Nothing to add")
+
+
+def test_a_backfilled_note_that_leaks_is_kept_and_marked(bank: Bank, graphrag: Graphrag) -> None:
+    (bank.input / "d.md").write_text("# Note d\n\nADR-7 needs 4711 nodes.\n")
+    (bank.input / "c.md").write_text("---\naliases: [ADR-7]\n---\n# Note c\n\nIt needs 4711 nodes.\n")
+    bank.index()
+    graphrag("relations", "backfill", "--yes")
+    (relation,) = bank.log().state().relations.values()
+    assert relation.note == "ADR-7 needs 4711 nodes." and relation.is_leak
+
+
+def test_learn_writes_a_note_and_its_relations(bank: Bank, graphrag: Graphrag) -> None:
+    code, out, _ = graphrag(
+        "learn", "--title", 'Quorum: "three" voters', "--text", NOTE, "--by", "ana",
+        "--relates", "clarifies:ADR-7:Why one more", "--relates", "requires:Note b",
+    )  # fmt: skip
+    file = bank.input / "learned" / "quorum-three-voters.md"
+    assert code == 0 and out.splitlines()[0].endswith("learned/quorum-three-voters.md")
+    note = read_note("learned/quorum-three-voters.md", file.read_text())
+    assert note.title == 'Quorum: "three" voters' and NOTE in note.text
+    assert note.metadata == {
+        "title": note.title, "type": "learning", "date": bank.log().events[0].at[:10], "learned_by": "ana",
+    }  # fmt: skip
+    assert {t[1:] for t in bank.log().state().relations} == {("clarifies", "c.md"), ("requires", "b.md")}
+    assert len(bank.log().lines) == 1
+
+    code, out, _ = graphrag("relate", "a", "cites", 'Quorum: "three" voters')
+    assert code == 0  # before any run
+
+    bank.index()
+    assert bank.related() == {
+        "learned/quorum-three-voters clarifies c", "learned/quorum-three-voters requires b",
+        "a cites learned/quorum-three-voters",
+    }  # fmt: skip
+
+
+def test_learn_takes_a_free_name_and_reads_files(bank: Bank, graphrag: Graphrag, tmp_path: Path) -> None:
+    file = tmp_path / "note.md"
+    file.write_text(f"# Same title\n\n{NOTE}\n")
+    graphrag("learn", "--title", "Same title", "--file", str(file))
+    code, out, _ = graphrag("learn", "--title", "Same title", "--file", str(file), "--allow-duplicate", "--json")
+    assert code == 0 and json.loads(out)["path"] == "learned/same-title-2.md"
+    assert (bank.input / "learned" / "same-title.md").read_text().count("# Same title") == 1
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "said"),
+    [
+        ("Session log of Monday", NOTE, '"Session log" is of the moment (learn.refuse).'),
+        ("Quorum", f"{NOTE} I am still debugging it.", '"I am still debugging" is of the moment'),
+        ("Quorum", f"{NOTE}\nTODO: ask Ana.", '"TODO" is of the moment'),
+        ("Quorum", "\n".join(f"10:0{n} restarted the node {NOTE}" for n in range(5)), "5 of 5 lines look like a log"),
+        ("Quorum", "User: how?\nAssistant: so.\nUser: thanks, that is all\n", "3 of 3 lines look like a log"),
+        ("Quorum", f"{NOTE} " * 200, "more than learn.max_words = 2000"),
+        (" ", NOTE, "A note needs a title."),
+    ],
+)
+def test_logs_and_transient_state_are_refused(bank: Bank, graphrag: Graphrag, title: str, text: str, said: str) -> None:
+    code, _, err = graphrag("learn", "--title", title, "--text", text)
+    assert code == 2 and said in err and not (bank.input / "learned").exists()
+
+
+def test_what_the_settings_do_not_refuse_is_kept(bank: Bank, graphrag: Graphrag) -> None:
+    code, _, _ = graphrag("learn", "--title", "Session log", "--text", NOTE, "--set", "learn.refuse=[]")
+    assert code == 0
+    code, _, err = graphrag("learn", "--title", "Log", "--text", NOTE, "--set", 'learn.refuse=["("]')
+    assert code == 1 and err.startswith('settings.toml: learn.refuse has "("')
+
+
+def test_a_near_duplicate_is_pointed_out_and_may_be_superseded(bank: Bank, graphrag: Graphrag) -> None:
+    graphrag("learn", "--title", "Quorum of three", "--text", NOTE)
+    again = NOTE.replace("settles", "always settles")
+    code, _, err = graphrag("learn", "--title", "Quorum once more", "--text", again)
+    assert code == 2 and err.startswith('"Quorum of three" (learned/quorum-of-three.md) says much of this')
+    assert '--relates "supersedes:learned/quorum-of-three.md:why"' in err and '"clarifies:' in err
+    bank.index()
+    assert graphrag("learn", "--title", "Quorum once more", "--text", again)[0] == 2  # now of the index
+    code, _, _ = graphrag(
+        "learn", "--title", "Quorum once more", "--text", again, "--relates", "supersedes:quorum-of-three:Newer words"
+    )
+    assert code == 0
+    assert graphrag("learn", "--title", "Quorum", "--text", again, "--allow-duplicate")[0] == 0
+
+
+def test_a_relation_of_a_title_with_colons(bank: Bank, graphrag: Graphrag) -> None:
+    (bank.input / "e.md").write_text("# ADR-9: Two: colons\n\nIt is so.\n")
+    bank.index()
+    code, _, _ = graphrag("learn", "--title", "Q", "--text", NOTE, "--relates", "cites:ADR-9: Two: colons:how: so")
+    (relation,) = bank.log().state().relations.values()
+    assert code == 0 and (relation.to, relation.note) == ("e.md", "how: so")
+
+
+def learn_many(root: Path, writer: int) -> None:
+    settings, _ = load_settings(root, overrides=FAST, environ={})
+    with open_bank(settings, root) as opened:
+        for number in range(10_000):
+            text = f"{NOTE} Case {number}."
+            learn(
+                opened, f"Case {writer} {number}", text, make_stamp("agent"), relates=["cites:a:Seen there"],
+                allow_duplicate=True,
+            )  # fmt: skip
+
+
+def test_kill_9_in_the_middle_of_learning_leaves_whole_notes_and_a_log_that_replays(bank: Bank) -> None:
+    context = multiprocessing.get_context("spawn")
+    for attempt in range(3):
+        writer = context.Process(target=learn_many, args=(bank.root, attempt))
+        writer.start()
+        deadline = time.monotonic() + 60
+        while len(bank.log().lines) < 15 * (attempt + 1) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert writer.pid is not None
+        os.kill(writer.pid, signal.SIGKILL)
+        writer.join()
+        log = read_log(bank.log_path)
+        assert len(log.warnings) <= 1
+        notes = {f"learned/{file.name}": file for file in (bank.input / "learned").glob("*.md")}
+        assert {relation.entry for relation in log.state().relations.values()} <= set(notes)
+        assert all(read_note(path, file.read_text()).title for path, file in notes.items())
+        assert all(file.read_text().endswith(".\n") for file in notes.values())
+    bank.relate("a cites b")
+    assert not bank.log().warnings
+    bank.index()
+    assert bank.tables()["documents"].height == 4 + len(list((bank.input / "learned").glob("*.md")))
