@@ -136,9 +136,10 @@ def sql(
     """
     root, settings = open_project(root, set_)
     from graphrag import render
-    from graphrag.store import run_sql
+    from graphrag.api import Index
 
-    frame = run_sql(root / settings.output.dir, query)
+    with Index(settings, root) as opened:
+        frame = opened.sql(query)
     print(render.render_frame_json(frame) if json else render.render_frame(frame))
 
 

@@ -20,13 +20,12 @@ def communities(
     Example: graphrag communities --level 0
     """
     root, settings = open_project(root, set_)
-    from graphrag.community_reports import list_communities
+    from graphrag.api import Index
     from graphrag.render import render_json
     from graphrag.render_communities import render_communities
-    from graphrag.store import open_index
 
-    with open_index(root / settings.output.dir) as index:
-        rows = list_communities(index, max_level=level)
+    with Index(settings, root) as index:
+        rows = index.communities(level=level)
     print(render_json(rows) if json else render_communities(rows))
 
 
@@ -43,11 +42,10 @@ def report(
     Example: graphrag report 7
     """
     root, settings = open_project(root, set_)
-    from graphrag.community_reports import find_report
+    from graphrag.api import Index
     from graphrag.render import render_json
     from graphrag.render_communities import render_report
-    from graphrag.store import open_index
 
-    with open_index(root / settings.output.dir) as index:
-        found = find_report(index, which)
+    with Index(settings, root) as index:
+        found = index.report(which)
     print(render_json(found) if json else render_report(found))

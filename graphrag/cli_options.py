@@ -1,4 +1,4 @@
-"""What the rooms of the command line share: the options of every command, how a number is checked and a project opened.
+"""What the rooms of the command line share: the options of every command, and how a project is opened.
 
 Does not: know commands (cli.py, cli_aliases.py).
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphrag.errors import GraphragError, UsageError
+from graphrag.errors import GraphragError
 
 if TYPE_CHECKING:
     from graphrag.settings import Settings
@@ -46,13 +46,6 @@ def open_project(root: Path | None, overrides: list[str] | None) -> tuple[Path, 
     for line in warnings:
         print(line, file=sys.stderr)
     return root, settings
-
-
-def check_at_least(least: int, name: str, value: int) -> int:
-    """The value. Raises UsageError where it is less."""
-    if value < least:
-        raise UsageError(f"{name} must be {least} or more, got {value}.")
-    return value
 
 
 def _refuse_other_graphrag() -> None:

@@ -1,24 +1,16 @@
 """`graphrag impact`, `path`, `neighborhood`, `chains`: questions that a walk over cited relationships answers.
 
-Does not: walk (search/impact.py, paths.py, reach.py, chains.py) or print (render_paths.py).
+Does not: walk (api.py, search/) or print (render_paths.py).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from graphrag.cli_options import Json, Root, Set, check_at_least, open_project
-from graphrag.errors import NothingFound, UsageError, did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from graphrag.search.edges import Direction, Edge, Hop
-    from graphrag.search.impact import Carrying
-    from graphrag.settings import Settings
-    from graphrag.store import Index
+from graphrag.cli_options import Json, Root, Set, open_project
+from graphrag.errors import NothingFound, UsageError
 
 Cite = Annotated[bool, typer.Option("--cite", help="Under each line its hops, with text units and weight.")]
 ShowSources = Annotated[bool, typer.Option("--show-sources", help="Under each hop its exact quotes, with offsets.")]
@@ -55,51 +47,18 @@ def impact(
     """
     if bool(name) == all_:
         raise UsageError('Say what fails, as in "graphrag impact Redis", or --all.')
-    if max_hops is not None:
-        check_at_least(1, "--max-hops", max_hops)
-    cooccurrence = _choose_origin(origin)
     root, settings = open_project(root, set_)
-    from graphrag import render_paths
+    from graphrag.api import Index
     from graphrag.render import render_json
-    from graphrag.search.hop_sources import load_statements
-    from graphrag.search.impact import find_impact
-    from graphrag.search.seeds import resolve_entity
-    from graphrag.store import open_index
 
-    with open_index(root / settings.output.dir) as index:
-        carrying = _choose_carrying(index, settings, rels)
+    predicates = [rel.strip() for rel in rels.split(",") if rel.strip()]
+    with Index(settings, root) as index:
         if all_:
-            _print_risks(index, carrying, top=top, show_sources=show_sources, json=json)
+            risks = index.risks(rels=predicates, top=top)
+            print(render_json(risks.to_json()) if json else risks.render(show_sources=show_sources))
             return
-        _, failed = resolve_entity(index, name)
-        found = find_impact(index, failed, carrying, cooccurrence=cooccurrence, reasons=json)
-        shown = [entity for entity in found.impacted if max_hops is None or entity.hops <= max_hops][:top]
-        is_cited = cite or show_sources or json
-        hops = (hop for entity in shown if is_cited for _, hop in found.hops(entity))
-        statements = load_statements(index, _edge_ids(hops))
-    if json:
-        print(render_json(render_paths.describe_impact(found, shown, statements, question=name)))
-    else:
-        print(render_paths.render_impact(found, shown, statements, cite=is_cited, show_sources=show_sources))
-
-
-def _print_risks(index: Index, carrying: Carrying, *, top: int, show_sources: bool, json: bool) -> None:
-    from graphrag import render_paths
-    from graphrag.render import render_json
-    from graphrag.search.hop_sources import load_statements
-    from graphrag.search.impact import Impact
-    from graphrag.search.systemic_risk import find_risks
-
-    risks = find_risks(index, carrying, top=top)
-    chains: dict[str, list[Hop]] = {
-        risk.title: Impact(risk.title, risk.impacted, {}, 0, {}).hops(render_paths.choose_chain(risk))
-        for risk in risks.shown
-    }
-    statements = load_statements(index, _edge_ids(hop for hops in chains.values() for _, hop in hops))
-    if json:
-        print(render_json(render_paths.describe_risks(risks, chains, statements)))
-    else:
-        print(render_paths.render_risks(risks, chains, statements, show_sources=show_sources))
+        found = index.impact(name, max_hops=max_hops, rels=predicates, top=top, origin=origin, reasons=json)
+    print(render_json(found.to_json()) if json else found.render(cite=cite, show_sources=show_sources))
 
 
 @app.command()
@@ -121,35 +80,13 @@ def path(
 
     Example: graphrag path "login flow" Redis
     """
-    check_at_least(1, "--max-hops", max_hops)
-    way, cooccurrence = _choose_direction(direction), _choose_origin(origin)
     root, settings = open_project(root, set_)
-    from graphrag import render_paths
+    from graphrag.api import Index
     from graphrag.render import render_json
-    from graphrag.search.edges import open_edges
-    from graphrag.search.hop_sources import load_statements
-    from graphrag.search.paths import find_routes
-    from graphrag.search.seeds import resolve_entity
-    from graphrag.store import open_index
 
-    with open_index(root / settings.output.dir) as index:
-        (_, start), (_, goal) = resolve_entity(index, source), resolve_entity(index, target)
-        if start == goal:
-            raise UsageError(f'"{source}" and "{target}" are the same entity.')
-        fetch = open_edges(index, cooccurrence=cooccurrence)
-        routes, is_complete = find_routes(fetch, start, goal, max_hops=max_hops, direction=way, n=n)
-        statements = load_statements(index, _edge_ids(hop for route in routes for _, hop in route.hops))
-    if not routes:
-        advice = "" if way == "both" else " Try --direction both."
-        hops = "hop" if max_hops == 1 else "hops"
-        raise NothingFound(f'No path from "{start}" to "{goal}" within {max_hops} {hops}.{advice}')
-    if json:
-        found = render_paths.describe_routes(routes, statements, start=start, goal=goal, is_complete=is_complete)
-        print(render_json(found))
-        return
-    print(render_paths.render_routes(routes, statements, show_sources=show_sources))
-    if not is_complete:
-        print("\nThere are too many routes to look at all: these are the best of the shortest.")
+    with Index(settings, root) as index:
+        found = index.path(source, target, n=n, max_hops=max_hops, direction=direction, origin=origin)
+    print(render_json(found.to_json()) if json else found.render(show_sources=show_sources))
 
 
 @app.command()
@@ -178,33 +115,13 @@ def neighborhood(
 
     Example: graphrag neighborhood "Auth Service" --hops 1 --direction both
     """
-    check_at_least(0, "--hops", hops)
-    way, cooccurrence = _choose_direction(direction), _choose_origin(origin)
     root, settings = open_project(root, set_)
-    from graphrag import render_paths
+    from graphrag.api import Index
     from graphrag.render import render_json
-    from graphrag.search.edges import open_edges
-    from graphrag.search.hop_sources import load_statements
-    from graphrag.search.reach import choose_cutoff, list_neighbors, open_degrees
-    from graphrag.search.seeds import resolve_entity
-    from graphrag.store import open_index
 
-    with open_index(root / settings.output.dir) as index:
-        cutoff = choose_cutoff(index, hub_cutoff)
-        _, anchor = resolve_entity(index, name)
-        fetch = open_edges(index, cooccurrence=cooccurrence)
-        found = list_neighbors(fetch, open_degrees(index), anchor, hops=hops, direction=way, cutoff=cutoff)
-        shown = found[:top]
-        statements = load_statements(index, _edge_ids(neighbor.hop[1] for neighbor in shown if neighbor.hop))
-    if json:
-        described = render_paths.describe_neighborhood(found, shown, statements, direction=way, cutoff=cutoff)
-        print(render_json(described))
-    else:
-        print(
-            render_paths.render_neighborhood(
-                found, shown, statements, hops=hops, direction=way, cutoff=cutoff, show_sources=show_sources
-            )
-        )
+    with Index(settings, root) as index:
+        found = index.neighborhood(name, hops=hops, direction=direction, hub_cutoff=hub_cutoff, top=top, origin=origin)
+    print(render_json(found.to_json()) if json else found.render(show_sources=show_sources))
 
 
 @app.command()
@@ -224,63 +141,16 @@ def chains(
 
     Example: graphrag chains "login flow" --max-depth 3 --to-type technology
     """
-    check_at_least(0, "--max-depth", max_depth)
-    cooccurrence = _choose_origin(origin)
     root, settings = open_project(root, set_)
-    from graphrag import render_paths
+    from graphrag.api import Index
     from graphrag.render import render_json
-    from graphrag.search.chains import keep_type, list_chains
-    from graphrag.search.edges import open_edges
-    from graphrag.search.hop_sources import load_statements
-    from graphrag.search.seeds import resolve_entity
-    from graphrag.store import open_index
 
-    with open_index(root / settings.output.dir) as index:
-        _, start = resolve_entity(index, name)
-        found = list_chains(open_edges(index, cooccurrence=cooccurrence), start, max_depth=max_depth)
-        found = keep_type(index, found, to_type) if to_type else found
-        shown = found[:top]
-        statements = load_statements(index, _edge_ids(shown))
+    with Index(settings, root) as index:
+        found = index.chains(name, max_depth=max_depth, to_type=to_type, top=top, origin=origin)
     if json:
-        print(render_json(render_paths.describe_chains(found, shown, statements, start=start)))
+        print(render_json(found.to_json()))
         return
-    if not found:
+    if not found.chains:
         to = f" to a {to_type.lower()}" if to_type else ""
-        raise NothingFound(f'No chain from "{start}"{to} within {max_depth} relationships.')
-    print(render_paths.render_chains(found, shown, statements, cite=cite or show_sources, show_sources=show_sources))
-
-
-def _edge_ids(hops: Iterable[Sequence[Edge]]) -> set[str]:
-    return {edge.id for hop in hops for edge in hop}
-
-
-def _choose_carrying(index: Index, settings: Settings, rels: str) -> Carrying:
-    """Raises UsageError for a predicate that the index does not hold."""
-    from graphrag.search.impact import ALL_PREDICATES, choose_carrying, list_predicates
-
-    known = list_predicates(index)
-    wanted = [rel.strip() for rel in rels.split(",") if rel.strip()]
-    for rel in wanted:
-        if rel != ALL_PREDICATES and rel not in known:
-            near = did_you_mean(rel, known)
-            raise UsageError(f'No predicate "{rel}".{near} See graphrag sql "from predicates".')
-    impact = settings.impact
-    return choose_carrying(
-        known, predicates=impact.predicates, reversed_predicates=impact.reversed_predicates, rels=wanted
-    )
-
-
-def _choose_direction(direction: str) -> Direction:
-    from graphrag.search.edges import DIRECTIONS
-
-    for known in DIRECTIONS:
-        if known == direction:
-            return known
-    raise UsageError(f'--direction must be out, in or both, got "{direction}".')
-
-
-def _choose_origin(origin: str) -> bool:
-    """Whether co-occurrence is walked too."""
-    if origin not in ("stated", "all"):
-        raise UsageError(f'--origin must be stated or all, got "{origin}".')
-    return origin == "all"
+        raise NothingFound(f'No chain from "{found.start}"{to} within {max_depth} relationships.')
+    print(found.render(cite=cite, show_sources=show_sources))

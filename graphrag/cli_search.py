@@ -1,24 +1,16 @@
 """`graphrag search`: a question to the published index, in the mode that is asked for or suits it.
 
-Does not: choose a mode (search/choose_mode.py), answer (search/) or print (render.py).
+Does not: choose a mode or answer (api.py), or print (render.py).
 """
 
 from __future__ import annotations
 
-import dataclasses
-from contextlib import ExitStack
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from graphrag.cli_options import Json, Root, Set, Where, check_at_least, open_project
-from graphrag.errors import UsageError, did_you_mean
-
-if TYPE_CHECKING:
-    from graphrag.search.folded_passages import Fold
-    from graphrag.settings import Settings
-
-MODES = ("auto", "local", "global", "basic")
+from graphrag.cli_options import Json, Root, Set, Where, open_project
+from graphrag.errors import UsageError
 
 
 def search(
@@ -68,47 +60,22 @@ def search(
     Example: graphrag search "What broke?" --where "type = 'incident' and date >= '2025-01-01'"
     """
     chosen = _choose_mode(mode, {"global": global_, "local": local, "basic": basic})
-    question = _clean_question(question)
-    if chosen == "auto" and (dynamic or level is not None):
-        chosen = "global"  # nothing else has levels
-    if dynamic and chosen != "global":
-        raise UsageError("--dynamic is for --global.")
-    root, settings = open_project(root, set_)
     from graphrag import render
-    from graphrag.search import answer_question
-    from graphrag.settings import EMBEDDED
-    from graphrag.store import append_usage, open_index
-    from graphrag.vectors import locate_model
+    from graphrag.api import Index, check_question
 
-    with open_index(root / settings.output.dir, where=where) as published, ExitStack() as stack:
-        told = (published.restriction,) if where else ()
-        if chosen == "auto":
-            from graphrag.search.choose_mode import choose_mode
-
-            choice = choose_mode(published, question)
-            chosen, told = choice.mode, (choice.render(), *told)
-        llm = None
-        if not (no_llm or context_only) and settings.llm.model != EMBEDDED:
-            from graphrag.search_model import load_search_model
-
-            llm = stack.enter_context(load_search_model(settings, root, mode=chosen))
-        answer = answer_question(
-            published,
+    question = check_question(question, chosen, dynamic=dynamic)
+    root, settings = open_project(root, set_)
+    with Index(settings, root, where=where) as index:
+        answer = index.search(
             question,
             mode=chosen,
-            level=settings.search.level if level is None else check_at_least(0, "--level", level),
-            top=top or settings.search.top,
-            budget_tokens=settings.search.budget_tokens
-            if budget_tokens is None
-            else check_at_least(1, "--budget-tokens", budget_tokens),
-            model=locate_model(settings.embeddings.model, root),
+            level=level,
+            top=top,
+            budget_tokens=budget_tokens,
             dynamic=dynamic,
-            llm=llm,
-            fold=_choose_fold(settings, fold, top),
+            fold=fold,
+            llm=not (no_llm or context_only),
         )
-    if settings.search.count_usage:
-        append_usage(root / settings.output.dir, [source.path for source in answer.sources], mode=chosen)
-    answer = dataclasses.replace(answer, notices=(*told, *answer.notices))
     print(render.render_answer(answer, json=json, context_only=context_only, show_sources=show_sources))
     if not answer.answered:
         raise typer.Exit(3)
@@ -118,23 +85,4 @@ def _choose_mode(mode: str, flags: dict[str, bool]) -> str:
     chosen = [name for name, is_set in flags.items() if is_set] + ([mode] if mode else [])
     if len(set(chosen)) > 1:
         raise UsageError(f"Choose one mode, got {', '.join(chosen)}.")
-    if mode and mode not in MODES:
-        raise UsageError(f'Unknown mode "{mode}".{did_you_mean(mode, MODES)} Use one of: {", ".join(MODES)}.')
     return chosen[0] if chosen else "auto"
-
-
-def _choose_fold(settings: Settings, is_on: bool | None, top: int | None) -> Fold | None:
-    """How to fold; None where the flag, or without one the setting, says not to."""
-    from graphrag.search.folded_passages import Fold
-
-    knobs = settings.fold
-    if not (knobs.enabled if is_on is None else is_on):
-        return None
-    return Fold(max(knobs.pool, top or 0), top or knobs.results, knobs.protect, knobs.neighbors, knobs.origins)
-
-
-def _clean_question(question: str) -> str:
-    cleaned = " ".join("".join(c if c.isprintable() else " " for c in question).split())
-    if not cleaned:
-        raise UsageError("The question is empty.")
-    return cleaned

@@ -9,8 +9,10 @@ import re
 import sys
 from pathlib import Path
 
+import polars as pl
+
 from graphrag.render import render_frame
-from graphrag.store import run_sql
+from graphrag.store import open_index, run_sql
 
 from .conftest import ROOT
 
@@ -18,11 +20,16 @@ PAGE = ROOT / "docs" / "sql.md"
 QUESTION = re.compile(r"```sql\n(?P<query>.*?)\n```\n\n```text\n(?P<answer>.*?)```\n", re.DOTALL)
 
 
+def ask_sql(output_dir: Path, query: str) -> pl.DataFrame:
+    with open_index(output_dir) as index:
+        return run_sql(index, query)
+
+
 def rewrite_answers(text: str, output_dir: Path) -> str:
     """The page with each ```text block after a ```sql block replaced by what `graphrag sql` prints."""
 
     def answer(block: re.Match[str]) -> str:
-        table = render_frame(run_sql(output_dir, block["query"]))
+        table = render_frame(ask_sql(output_dir, block["query"]))
         return f"```sql\n{block['query']}\n```\n\n```text\n{table}\n```\n"
 
     return QUESTION.sub(answer, text)

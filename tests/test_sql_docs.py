@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from graphrag.render import render_frame
-from graphrag.store import run_sql
 
-from .sql_docs import PAGE, QUESTION
+from .sql_docs import PAGE, QUESTION, ask_sql
 
 QUESTIONS = [(block["query"], block["answer"]) for block in QUESTION.finditer(PAGE.read_text(encoding="utf-8"))]
 
@@ -21,4 +20,4 @@ def test_there_are_ten_questions_or_more_and_each_has_an_answer() -> None:
 
 @pytest.mark.parametrize(("query", "answer"), QUESTIONS)
 def test_the_printed_answer_is_the_real_one(sample_index: Path, query: str, answer: str) -> None:
-    assert render_frame(run_sql(sample_index, query)) + "\n" == answer
+    assert render_frame(ask_sql(sample_index, query)) + "\n" == answer

@@ -347,27 +347,26 @@ def _open_published(output_dir: Path) -> Index:
     raise NoIndex(f'No index in {shown_path(output_dir)}. Run "graphrag index" first.')
 
 
-def run_sql(output_dir: Path, query: str) -> pl.DataFrame:
-    """The rows of one analyst's query over the published run.
+def run_sql(index: Index, query: str) -> pl.DataFrame:
+    """The rows of one analyst's query.
 
     One statement that reads: SELECT, WITH, FROM, DESCRIBE, SHOW, SUMMARIZE, PIVOT, EXPLAIN. It can read the run's
     tables and nothing else: no file, no network, no setting, no variable of this process.
-    Raises NoIndex, StoreError, or a GraphragError of one line with what the database says.
+    Raises a GraphragError of one line with what the database says.
     """
-    with open_index(output_dir) as index:
-        try:
-            statements = duckdb.extract_statements(query)
-            kinds = [statement.type.name for statement in statements]
-            if len(kinds) != 1:
-                raise GraphragError(f"One statement at a time, please: the query has {len(kinds)}.")
-            if kinds[0] not in READ_STATEMENTS:
-                raise GraphragError(f"Only statements that read are possible (SELECT ...), not {kinds[0]}.")
-            return index.frame(query)
-        except duckdb.Error as error:
-            raise GraphragError(f"SQL: {_one_line(error)}") from error
-        except pl.exceptions.PolarsError as error:
-            detail = _one_line(error).split(". ")[0]
-            raise GraphragError(f"SQL: a column's type cannot be shown ({detail}). Cast it: x::varchar.") from error
+    try:
+        statements = duckdb.extract_statements(query)
+        kinds = [statement.type.name for statement in statements]
+        if len(kinds) != 1:
+            raise GraphragError(f"One statement at a time, please: the query has {len(kinds)}.")
+        if kinds[0] not in READ_STATEMENTS:
+            raise GraphragError(f"Only statements that read are possible (SELECT ...), not {kinds[0]}.")
+        return index.frame(query)
+    except duckdb.Error as error:
+        raise GraphragError(f"SQL: {_one_line(error)}") from error
+    except pl.exceptions.PolarsError as error:
+        detail = _one_line(error).split(". ")[0]
+        raise GraphragError(f"SQL: a column's type cannot be shown ({detail}). Cast it: x::varchar.") from error
 
 
 def _connect_read_only(path: Path) -> duckdb.DuckDBPyConnection:

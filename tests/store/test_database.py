@@ -19,6 +19,8 @@ from graphrag.store import views
 from graphrag.tables import TABLES
 from graphrag.tokens import split_search_terms
 
+from ..sql_docs import ask_sql
+
 Frames = dict[str, pl.DataFrame]
 
 
@@ -87,21 +89,21 @@ def test_every_table_column_view_and_macro_has_a_comment(published: Path) -> Non
 
 @pytest.mark.parametrize("view", [view.name for view in views.VIEWS])
 def test_every_view_has_rows_and_no_column_that_polars_cannot_hold(published: Path, view: str) -> None:
-    frame = store.run_sql(published, f"select * from {view}")
+    frame = ask_sql(published, f"select * from {view}")
     # Every entity of the run has a relationship, and its documents no links (test_views.py has some).
     assert (frame.height > 0) == (view not in ("unconnected_entities", "linked_but_never_mentioned"))
     assert pl.Null not in frame.dtypes and pl.Object not in frame.dtypes
 
 
 def test_views_say_what_the_tables_hold(published: Path) -> None:
-    timeline = store.run_sql(published, "from entity_timeline where entity = 'Redis'")
+    timeline = ask_sql(published, "from entity_timeline where entity = 'Redis'")
     assert timeline.select("creation_date", "path", "n_mentions", "quote").rows() == [
         ("", "b.md", 1, "AuthService depends on Redis."),
         ("2024-05-01", "a.md", 1, "The Auth  Service depends on Redis."),
     ]
-    suspects = store.run_sql(published, "select title_a, title_b, degree_a, degree_b from duplicate_suspects")
+    suspects = ask_sql(published, "select title_a, title_b, degree_a, degree_b from duplicate_suspects")
     assert suspects.rows() == [("Billing", "O'Reilly %;--", 1, 1)]
-    failures = store.run_sql(published, "select reason, n_failures, example from failures_by_reason")
+    failures = ask_sql(published, "select reason, n_failures, example from failures_by_reason")
     assert failures.rows() == [("binary_file", 1, "x.bin")]
 
 
@@ -227,7 +229,7 @@ def test_sql_reads_the_index_and_nothing_else(published: Path, tmp_path: Path, a
     secret_frame = pl.DataFrame({"password": ["hunter2"]})
     before = sorted(path.name for path in published.rglob("*"))
     with pytest.raises(GraphragError) as caught:
-        store.run_sql(published, attack.format(secret=secret, folder=published))
+        ask_sql(published, attack.format(secret=secret, folder=published))
     assert "\n" not in str(caught.value)
     assert "hunter2" not in str(caught.value)
     assert sorted(path.name for path in published.rglob("*")) == before
@@ -243,11 +245,11 @@ def test_sql_reads_the_index_and_nothing_else(published: Path, tmp_path: Path, a
      "select * from search_postings limit 3"],
 )  # fmt: skip
 def test_queries_that_read_are_answered(published: Path, query: str) -> None:
-    assert store.run_sql(published, query).width > 0
+    assert ask_sql(published, query).width > 0
 
 
 def test_sums_are_integers_where_they_fit(published: Path) -> None:
-    frame = store.run_sql(published, "select sum(degree) as n, 9223372036854775808::hugeint as huge from entities")
+    frame = ask_sql(published, "select sum(degree) as n, 9223372036854775808::hugeint as huge from entities")
     assert frame["n"].dtype == pl.Int64
     assert frame["huge"].to_list() == [2**63]
 
@@ -258,7 +260,7 @@ def test_no_index_is_one_line_that_says_what_to_do(tmp_path: Path, monkeypatch: 
         with pytest.raises(NoIndex, match=r'^No index in data/output\. Run "graphrag index" first\.$'):
             store.open_index(folder)
     with pytest.raises(NoIndex):
-        store.run_sql(tmp_path / "data" / "output", "select 1")
+        ask_sql(tmp_path / "data" / "output", "select 1")
 
 
 def test_an_index_of_another_format_is_named(output_dir: Path) -> None:

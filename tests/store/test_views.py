@@ -11,6 +11,8 @@ import pytest
 from graphrag import store
 from graphrag.tables import TABLES
 
+from ..sql_docs import ask_sql
+
 Frames = dict[str, pl.DataFrame]
 N_NODES = 24
 
@@ -78,7 +80,7 @@ def test_a_title_wins_over_another_entitys_alias(tmp_path: Path, frames: Frames)
 def test_views_neither_lose_nor_repeat_rows(tmp_path: Path, frames: Frames, view: str, table: str) -> None:
     store.write_run(tmp_path, "r1", frames, manifest={})
     store.publish_run(tmp_path, "r1")
-    assert store.run_sql(tmp_path, f"select count(*) from {view}").item() == frames[table].height
+    assert ask_sql(tmp_path, f"select count(*) from {view}").item() == frames[table].height
 
 
 def publish_vault(folder: Path, texts: dict[str, list[str]], links: list[tuple[str, str, str]], frames: Frames) -> None:
@@ -112,7 +114,7 @@ def test_notes_that_name_the_same_rare_things_and_are_not_linked_are_related(tmp
         "c.md": ["Redis", "Kafka", "Vault"], "d.md": ["Redis", "Everyone"], **common,
     }  # fmt: skip
     publish_vault(tmp_path, texts, [("b.md", "a.md", "resolved"), ("a.md", "x", "unresolved")], frames)
-    found = store.run_sql(tmp_path, "select path_a, path_b, n_shared, score, shared from related_but_unlinked")
+    found = ask_sql(tmp_path, "select path_a, path_b, n_shared, score, shared from related_but_unlinked")
     # Redis is in four notes, Kafka in three; Everyone is in more than twenty. a and b are linked; d shares one only.
     score = round(1 / 4 + 1 / 3, 3)
     assert [(*row[:4], *row[4]) for row in found.rows()] == [
@@ -126,5 +128,5 @@ def test_a_link_to_what_the_text_never_names_is_listed(tmp_path: Path, frames: F
     links = [("a.md", "Redis.md", "resolved"), ("a.md", "Kafka.md", "ambiguous"), ("a.md", "notes.md", "resolved"),
              ("Kafka.md", "Kafka.md", "self")]  # fmt: skip
     publish_vault(tmp_path, texts, links, frames)
-    found = store.run_sql(tmp_path, "select path, raw, target_path, entity from linked_but_never_mentioned")
+    found = ask_sql(tmp_path, "select path, raw, target_path, entity from linked_but_never_mentioned")
     assert found.rows() == [("a.md", "[[Kafka.md]]", "Kafka.md", "Kafka")]

@@ -1,0 +1,454 @@
+"""The Python API: a published index, opened once, with the questions that the command line asks.
+
+    from graphrag import Index
+
+    with Index.open("my-index") as index:
+        print(index.search("What depends on Redis?").text)
+        print(index.impact("Redis").render(cite=True))
+        entities = index.table("entities")  # a Polars frame
+
+The commands of the same names call these methods and print what they return: `to_json()` is what `--json` prints,
+`render()` what a person reads. Errors are those of graphrag.errors and name an argument as the option of its command.
+
+Reads the published run, read-only; `search` counts what it listed (store/usage.py). Does not: index (pipeline.py), or
+know how a search or a walk is done (search/).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from graphrag import store
+from graphrag.errors import NothingFound, UsageError, did_you_mean
+from graphrag.search.edges import DIRECTIONS, Direction, Edge, Hop, open_edges
+from graphrag.search.hop_sources import Statement, load_statements
+from graphrag.search.seeds import resolve_entity
+from graphrag.settings import EMBEDDED, Settings
+from graphrag.settings_file import find_root, load_settings
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from graphrag.search.answer import Answer
+    from graphrag.search.chains import Chain
+    from graphrag.search.folded_passages import Fold
+    from graphrag.search.impact import Carrying, Impact, Impacted
+    from graphrag.search.paths import Route
+    from graphrag.search.reach import Neighbor
+    from graphrag.search.systemic_risk import Risks
+
+MODES = ("auto", "local", "global", "basic")
+ORIGINS = ("stated", "all")
+Statements = Mapping[str, Sequence[Statement]]
+"""Relationship id -> the sentences that state it, with document, offsets and quote."""
+
+
+@dataclasses.dataclass(frozen=True)
+class FoundImpact:
+    """What breaks when `impact.failed` does; `shown` are the impacted within max_hops, up to top."""
+
+    question: str
+    impact: Impact
+    shown: Sequence[Impacted]
+    statements: Statements
+
+    def to_json(self) -> dict[str, Any]:
+        from graphrag.render_paths import describe_impact
+
+        return describe_impact(self.impact, self.shown, self.statements, question=self.question)
+
+    def render(self, *, cite: bool = False, show_sources: bool = False) -> str:
+        from graphrag.render_paths import render_impact
+
+        cite = cite or show_sources
+        return render_impact(self.impact, self.shown, self.statements, cite=cite, show_sources=show_sources)
+
+
+@dataclasses.dataclass(frozen=True)
+class FoundRisks:
+    """The entities ranked by how many others they break, each with one chain, by title."""
+
+    risks: Risks
+    chains: Mapping[str, Sequence[Hop]]
+    statements: Statements
+
+    def to_json(self) -> dict[str, Any]:
+        from graphrag.render_paths import describe_risks
+
+        return describe_risks(self.risks, self.chains, self.statements)
+
+    def render(self, *, show_sources: bool = False) -> str:
+        from graphrag.render_paths import render_risks
+
+        return render_risks(self.risks, self.chains, self.statements, show_sources=show_sources)
+
+
+@dataclasses.dataclass(frozen=True)
+class FoundRoutes:
+    """Routes from `start` to `goal`, best first. `is_complete`: all routes of the shortest length were looked at."""
+
+    start: str
+    goal: str
+    routes: Sequence[Route]
+    is_complete: bool
+    statements: Statements
+
+    def to_json(self) -> dict[str, Any]:
+        from graphrag.render_paths import describe_routes
+
+        return describe_routes(
+            self.routes, self.statements, start=self.start, goal=self.goal, is_complete=self.is_complete
+        )
+
+    def render(self, *, show_sources: bool = False) -> str:
+        from graphrag.render_paths import render_routes
+
+        text = render_routes(self.routes, self.statements, show_sources=show_sources)
+        note = "\n\nThere are too many routes to look at all: these are the best of the shortest."
+        return text if self.is_complete else text + note
+
+
+@dataclasses.dataclass(frozen=True)
+class FoundNeighbors:
+    """The anchor and what lies around it; `shown` are the first `top` of `neighbors`."""
+
+    neighbors: Sequence[Neighbor]
+    shown: Sequence[Neighbor]
+    statements: Statements
+    hops: int
+    direction: Direction
+    hub_cutoff: float
+
+    def to_json(self) -> dict[str, Any]:
+        from graphrag.render_paths import describe_neighborhood
+
+        return describe_neighborhood(
+            self.neighbors, self.shown, self.statements, direction=self.direction, cutoff=self.hub_cutoff
+        )
+
+    def render(self, *, show_sources: bool = False) -> str:
+        from graphrag.render_paths import render_neighborhood
+
+        return render_neighborhood(
+            self.neighbors, self.shown, self.statements, hops=self.hops, direction=self.direction,
+            cutoff=self.hub_cutoff, show_sources=show_sources,
+        )  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class FoundChains:
+    """Chains that start at `start`; `shown` are the first `top` of `chains`."""
+
+    start: str
+    chains: Sequence[Chain]
+    shown: Sequence[Chain]
+    statements: Statements
+
+    def to_json(self) -> dict[str, Any]:
+        from graphrag.render_paths import describe_chains
+
+        return describe_chains(self.chains, self.shown, self.statements, start=self.start)
+
+    def render(self, *, cite: bool = False, show_sources: bool = False) -> str:
+        from graphrag.render_paths import render_chains
+
+        cite = cite or show_sources
+        return render_chains(self.chains, self.shown, self.statements, cite=cite, show_sources=show_sources)
+
+
+class Index:
+    """A published run of a project folder. It stays on that run when a later one is published: open it again then.
+
+    A context manager. Methods may be called from several threads.
+    """
+
+    def __init__(self, settings: Settings, root: Path, *, where: str = "") -> None:
+        """Of settings that are loaded already; see `open`."""
+        self.settings, self.root = settings, root
+        self._store = store.open_index(root / settings.output.dir, where=where)
+
+    @classmethod
+    def open(cls, root: str | Path | None = None, *, overrides: Sequence[str] = (), where: str = "") -> Index:
+        """The published index of a project folder.
+
+        root: the folder with settings.toml; None: the working folder or the nearest parent that has one.
+        overrides: settings as "section.key=value". where: only what documents back for which this SQL condition holds.
+        Raises NoIndex where nothing has been published, SettingsError, StoreError, and for `where` UsageError.
+        """
+        folder = find_root(Path.cwd()) if root is None else Path(root)
+        settings, told = load_settings(folder, overrides=overrides)
+        for line in told:
+            warnings.warn(line, stacklevel=2)
+        return cls(settings, folder, where=where)
+
+    @property
+    def run_id(self) -> str:
+        return self._store.run_id
+
+    @property
+    def published(self) -> store.Index:
+        """The same run one floor below, for rooms that take it."""
+        return self._store
+
+    def search(
+        self,
+        question: str,
+        *,
+        mode: str = "auto",
+        level: int | None = None,
+        top: int | None = None,
+        budget_tokens: int | None = None,
+        dynamic: bool = False,
+        fold: bool | None = None,
+        llm: bool = True,
+    ) -> Answer:
+        """An answer with citations that resolve to quotes; `answered` is False where the index holds nothing about it.
+
+        mode: local, global, basic, or auto: what suits the question. level: of the hierarchy, for global. top: sources
+        to list. budget_tokens: of the context. None takes the setting. dynamic: global reads only reports that bear on
+        the question. fold: related documents share one place. llm: in the words of the model that llm.model names;
+        False: an extract.
+        Raises UsageError for arguments that cannot be, LlmError where the model cannot answer.
+        """
+        from graphrag.search import answer_question
+        from graphrag.vectors import locate_model
+
+        question, knobs = check_question(question, mode, dynamic=dynamic), self.settings.search
+        chosen, told = self._choose_mode(mode, question, is_global=dynamic or level is not None)
+        with ExitStack() as stack:
+            model = None
+            if llm and self.settings.llm.model != EMBEDDED:
+                from graphrag.search_model import load_search_model
+
+                model = stack.enter_context(load_search_model(self.settings, self.root, mode=chosen))
+            answer = answer_question(
+                self._store,
+                question,
+                mode=chosen,
+                level=knobs.level if level is None else level,
+                top=knobs.top if top is None else _check_at_least(1, "--top", top),
+                budget_tokens=knobs.budget_tokens if budget_tokens is None else budget_tokens,
+                model=locate_model(self.settings.embeddings.model, self.root),
+                dynamic=dynamic,
+                llm=model,
+                fold=self._choose_fold(fold, top),
+            )
+        if knobs.count_usage:
+            place = self.root / self.settings.output.dir
+            store.append_usage(place, [source.path for source in answer.sources], mode=chosen)
+        return dataclasses.replace(answer, notices=(*told, *answer.notices))
+
+    def _choose_mode(self, mode: str, question: str, *, is_global: bool) -> tuple[str, list[str]]:
+        """The mode to answer in, and lines that say why. Nothing but global has levels."""
+        told = [self._store.restriction] if self._store.restriction else []
+        if mode == "auto" and is_global:
+            return "global", told
+        if mode != "auto":
+            return mode, told
+        from graphrag.search.choose_mode import choose_mode
+
+        choice = choose_mode(self._store, question)
+        return choice.mode, [choice.render(), *told]
+
+    def _choose_fold(self, is_on: bool | None, top: int | None) -> Fold | None:
+        """How to fold; None where the argument, or without one the setting, says not to."""
+        from graphrag.search.folded_passages import Fold
+
+        knobs = self.settings.fold
+        if not (knobs.enabled if is_on is None else is_on):
+            return None
+        return Fold(max(knobs.pool, top or 0), top or knobs.results, knobs.protect, knobs.neighbors, knobs.origins)
+
+    def impact(
+        self,
+        name: str,
+        *,
+        max_hops: int | None = None,
+        rels: Sequence[str] = (),
+        top: int = 50,
+        origin: str = "stated",
+        reasons: bool = True,
+    ) -> FoundImpact:
+        """What breaks when an entity fails, each with the chain that says so, and what survives.
+
+        name: a title, an alias, or #NUMBER. rels: predicates that carry a failure; empty: those of the settings;
+        ("all",): every one. origin: all walks names that only share a sentence, too. reasons: why survivors survive.
+        Raises UnknownEntity with the nearest names.
+        """
+        from graphrag.search.impact import find_impact
+
+        if max_hops is not None:
+            _check_at_least(1, "--max-hops", max_hops)
+        cooccurrence, carrying = _choose_origin(origin), self._choose_carrying(rels)
+        _, failed = resolve_entity(self._store, name)
+        found = find_impact(self._store, failed, carrying, cooccurrence=cooccurrence, reasons=reasons)
+        near = [entity for entity in found.impacted if max_hops is None or entity.hops <= max_hops]
+        shown = near[: _check_at_least(1, "--top", top)]
+        return FoundImpact(name, found, shown, self._load_hops(hop for e in shown for _, hop in found.hops(e)))
+
+    def risks(self, *, rels: Sequence[str] = (), top: int = 50) -> FoundRisks:
+        """All entities, ranked by how many others they break."""
+        from graphrag.render_paths import choose_chain
+        from graphrag.search.impact import Impact
+        from graphrag.search.systemic_risk import find_risks
+
+        risks = find_risks(self._store, self._choose_carrying(rels), top=_check_at_least(1, "--top", top))
+        chains: dict[str, list[Hop]] = {
+            risk.title: Impact(risk.title, risk.impacted, {}, 0, {}).hops(choose_chain(risk)) for risk in risks.shown
+        }
+        return FoundRisks(risks, chains, self._load_hops(hop for hops in chains.values() for _, hop in hops))
+
+    def path(
+        self,
+        source: str,
+        target: str,
+        *,
+        n: int = 1,
+        max_hops: int = 6,
+        direction: str = "out",
+        origin: str = "stated",
+    ) -> FoundRoutes:
+        """Up to `n` routes from one entity to another: fewest hops first, then the best corroborated.
+
+        direction: out (along the arrows), in or both. Raises NothingFound where there is none within max_hops.
+        """
+        from graphrag.search.paths import find_routes
+
+        _check_at_least(1, "--max-hops", max_hops)
+        way, cooccurrence = _choose_direction(direction), _choose_origin(origin)
+        (_, start), (_, goal) = resolve_entity(self._store, source), resolve_entity(self._store, target)
+        if start == goal:
+            raise UsageError(f'"{source}" and "{target}" are the same entity.')
+        fetch = open_edges(self._store, cooccurrence=cooccurrence)
+        n = _check_at_least(1, "--all", n)
+        routes, is_complete = find_routes(fetch, start, goal, max_hops=max_hops, direction=way, n=n)
+        if not routes:
+            advice = "" if way == "both" else " Try --direction both."
+            hops = "hop" if max_hops == 1 else "hops"
+            raise NothingFound(f'No path from "{start}" to "{goal}" within {max_hops} {hops}.{advice}')
+        statements = self._load_hops(hop for route in routes for _, hop in route.hops)
+        return FoundRoutes(start, goal, routes, is_complete, statements)
+
+    def neighborhood(
+        self,
+        name: str,
+        *,
+        hops: int = 2,
+        direction: str = "out",
+        hub_cutoff: str | int = "auto",
+        top: int = 50,
+        origin: str = "stated",
+    ) -> FoundNeighbors:
+        """What lies within some hops of an entity. hub_cutoff: auto, off, or the most neighbours that are walked."""
+        from graphrag.search.reach import choose_cutoff, list_neighbors, open_degrees
+
+        _check_at_least(0, "--hops", hops)
+        way, cooccurrence = _choose_direction(direction), _choose_origin(origin)
+        cutoff = choose_cutoff(self._store, str(hub_cutoff))
+        _, anchor = resolve_entity(self._store, name)
+        fetch = open_edges(self._store, cooccurrence=cooccurrence)
+        found = list_neighbors(fetch, open_degrees(self._store), anchor, hops=hops, direction=way, cutoff=cutoff)
+        shown = found[: _check_at_least(1, "--top", top)]
+        statements = self._load_hops(neighbor.hop[1] for neighbor in shown if neighbor.hop)
+        return FoundNeighbors(found, shown, statements, hops, way, cutoff)
+
+    def chains(
+        self, name: str, *, max_depth: int = 2, to_type: str = "", top: int = 50, origin: str = "stated"
+    ) -> FoundChains:
+        """Everything an entity leads to, as chains of relationships; to_type: only chains that end in this type."""
+        from graphrag.search.chains import keep_type, list_chains
+
+        _check_at_least(0, "--max-depth", max_depth)
+        cooccurrence = _choose_origin(origin)
+        _, start = resolve_entity(self._store, name)
+        found = list_chains(open_edges(self._store, cooccurrence=cooccurrence), start, max_depth=max_depth)
+        found = keep_type(self._store, found, to_type) if to_type else found
+        shown = found[: _check_at_least(1, "--top", top)]
+        return FoundChains(start, found, shown, self._load_hops(shown))
+
+    def communities(self, *, level: int | None = None) -> list[dict[str, Any]]:
+        """The hierarchy in the order of the tree, down to a level: see community_reports.list_communities."""
+        from graphrag.community_reports import list_communities
+
+        return list_communities(self._store, max_level=level)
+
+    def report(self, which: str | int) -> dict[str, Any]:
+        """One community report with its citations resolved. which: number, title, or id."""
+        from graphrag.community_reports import find_report
+
+        return find_report(self._store, str(which))
+
+    def table(self, name: str) -> pl.DataFrame:
+        """One of the tables of docs/tables.md as a Polars frame, rows in their order. Raises TableError for others."""
+        return self._store.table(name)
+
+    def sql(self, query: str) -> pl.DataFrame:
+        """The rows of one statement that reads, over the tables, views and macros of docs/sql.md."""
+        return store.run_sql(self._store, query)
+
+    def close(self) -> None:
+        self._store.close()
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _choose_carrying(self, rels: Sequence[str]) -> Carrying:
+        """Raises UsageError for a predicate that the index does not hold."""
+        from graphrag.search.impact import ALL_PREDICATES, choose_carrying, list_predicates
+
+        known = list_predicates(self._store)
+        for rel in rels:
+            if rel != ALL_PREDICATES and rel not in known:
+                near = did_you_mean(rel, known)
+                raise UsageError(f'No predicate "{rel}".{near} See graphrag sql "from predicates".')
+        knobs = self.settings.impact
+        return choose_carrying(
+            known, predicates=knobs.predicates, reversed_predicates=knobs.reversed_predicates, rels=rels
+        )
+
+    def _load_hops(self, hops: Iterable[Sequence[Edge]]) -> Statements:
+        return load_statements(self._store, {edge.id for hop in hops for edge in hop})
+
+
+def _check_at_least(least: int, name: str, value: int) -> int:
+    if value < least:
+        raise UsageError(f"{name} must be {least} or more, got {value}.")
+    return value
+
+
+def _choose_direction(direction: str) -> Direction:
+    for known in DIRECTIONS:
+        if known == direction:
+            return known
+    raise UsageError(f'--direction must be out, in or both, got "{direction}".')
+
+
+def _choose_origin(origin: str) -> bool:
+    """Whether co-occurrence is walked too."""
+    if origin not in ORIGINS:
+        raise UsageError(f'--origin must be stated or all, got "{origin}".')
+    return origin == "all"
+
+
+def check_question(question: str, mode: str, *, dynamic: bool = False) -> str:
+    """The question without control characters. Raises UsageError where it is empty, there is no such mode, or the mode
+    has no dynamic form."""
+    if mode not in MODES:
+        raise UsageError(f'Unknown mode "{mode}".{did_you_mean(mode, MODES)} Use one of: {", ".join(MODES)}.')
+    cleaned = " ".join("".join(c if c.isprintable() else " " for c in question).split())
+    if not cleaned:
+        raise UsageError("The question is empty.")
+    if dynamic and mode not in ("auto", "global"):
+        raise UsageError("--dynamic is for --global.")
+    return cleaned
