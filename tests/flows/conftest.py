@@ -47,19 +47,22 @@ def prefect_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[st
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            from prefect.events.worker import EventsWorker
-            from prefect.settings import temporary_settings
-
-            import flows.index  # noqa: F401 - while the server starts; Prefect warns at its first import
-        wait_for_server(f"{environment['PREFECT_API_URL']}/health", server)
-        settings = {name: value for name, value in environment.items() if name.startswith("PREFECT")}
-        with temporary_settings(settings), pytest.MonkeyPatch.context() as patch:
+        with pytest.MonkeyPatch.context() as patch:
             for name, value in environment.items():
                 patch.setenv(name, value)  # a worker process of a task runner reads nothing else
-            yield environment
-            EventsWorker.drain_all(timeout=10)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                # While the server starts. Prefect warns at its first import, and would start a server of its own for
+                # what threads of a pool tell, if it did not know this one by then.
+                from prefect.events.worker import EventsWorker
+                from prefect.settings import temporary_settings
+
+                import flows.index  # noqa: F401
+            wait_for_server(f"{environment['PREFECT_API_URL']}/health", server)
+            settings = {name: value for name, value in environment.items() if name.startswith("PREFECT")}
+            with temporary_settings(settings):
+                yield environment
+                EventsWorker.drain_all(timeout=10)
     finally:
         end_group(server)
 
