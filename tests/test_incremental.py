@@ -13,12 +13,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
+from graphrag.llm.chat import ChatRequest
 from graphrag.pipeline import run_pipeline
 from graphrag.project import create_project
+from graphrag.settings import Settings
 from graphrag.settings_file import load_settings
 from graphrag.store import check_integrity
 from graphrag.tables import TABLES
 
+from .index.model_rows import answer_depends
 from .test_nights import Nights
 
 Edit = tuple[str, str, str]  # what, file, text or other file
@@ -35,6 +38,27 @@ EDITS = st.one_of(
 )
 SHIFTING = ("communities", "community_reports", "embeddings")
 """Communities, their reports and their vectors stay from last night where they still fit."""
+
+
+class SummarisedNights(Nights):
+    """Two statements about a name are enough for a summary, which says how many it was shown."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.script = describe_names
+
+    def settings(self, *overrides: str) -> Settings:
+        return super().settings("summaries.min_tokens=50", *overrides)
+
+
+def describe_names(request: ChatRequest) -> str:
+    if request.role == "summarize":
+        return f"Summary of {request.text.count('In a text')} texts."
+    lines = answer_depends(request).splitlines()
+    for subject, other in re.findall(r'"R","(.+?)","depends_on","(.+?)"', "".join(lines)):
+        said = f"In a text {subject} is said to need {other}, and {'much more' + ' of it' * 10} besides."
+        lines += [f'["E","{name}","service","{said}"]' for name in (subject, other)]
+    return "\n".join(lines)
 
 
 def apply(edit: Edit, folder: Path) -> None:
@@ -60,13 +84,13 @@ def assert_equal_tables(made: dict[str, pl.DataFrame], fresh: dict[str, pl.DataF
 @given(st.lists(st.lists(EDITS, min_size=1, max_size=3), min_size=2, max_size=3))
 def test_nights_of_edits_end_as_a_fresh_run_does(nights_of_edits: list[list[Edit]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        nights = Nights(Path(folder) / "nights")
+        nights = SummarisedNights(Path(folder) / "nights")
         for edits in nights_of_edits:
             for edit in edits:
                 apply(edit, nights.input)
             (nights.input / "keep.md").write_text("# Kept\n\nAlpha depends on Beta.\n", encoding="utf-8")
             nights.night()
-        fresh = Nights(Path(folder) / "fresh")
+        fresh = SummarisedNights(Path(folder) / "fresh")
         shutil.rmtree(fresh.input)
         shutil.copytree(nights.input, fresh.input)
         shutil.copytree(nights.root / "data/cache", fresh.root / "data/cache")
@@ -76,6 +100,23 @@ def test_nights_of_edits_end_as_a_fresh_run_does(nights_of_edits: list[list[Edit
         nights.index(full=True)
         assert_equal_tables(nights.tables(), fresh.tables())
         assert say_communities(nights.tables()) == say_communities(fresh.tables())
+
+
+def test_a_summary_stays_while_little_more_is_said(tmp_path: Path) -> None:
+    nights = SummarisedNights(tmp_path)
+    shutil.rmtree(nights.input)
+    nights.input.mkdir()
+    apply(("write", "a", "Alpha depends on Beta. Alpha depends on Gamma. Alpha depends on Xeno."), nights.input)
+    nights.night()
+    assert nights.calls["summarize"] == 1
+    apply(("write", "b", "Alpha depends on Yard."), nights.input)
+    nights.night()
+    assert "summarize" not in nights.calls
+    said = nights.tables()["entities"].filter(title="Alpha")["description"][0]
+    assert said.startswith("Summary of 3 texts. In a text Alpha is said to need Yard,")
+    apply(("delete", "b", ""), nights.input)
+    nights.night()
+    assert nights.tables()["entities"].filter(title="Alpha")["description"][0] == "Summary of 3 texts."
 
 
 def say_communities(tables: dict[str, pl.DataFrame]) -> list[tuple[object, ...]]:
