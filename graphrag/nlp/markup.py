@@ -40,6 +40,9 @@ MARKUP = regex.compile(
     regex.VERBOSE | regex.DOTALL,
 )
 
+# Words with one space between them and no sign that MARKUP might begin with: most sentences, and read ten times faster.
+PLAIN = regex.compile(r"(?!.*www\.)\p{L}[^\s<{\[`*_~=\\@:]*+(?: [^\s<{\[`*_~=\\@:]++)*+")
+
 
 @dataclass
 class Clean:
@@ -69,6 +72,12 @@ class Clean:
 
 def clean_markup(raw: str) -> Clean:
     """The readable text of one sentence, list item, heading or cell."""
+    if PLAIN.fullmatch(raw):
+        return Clean(raw, raw.translate(QUOTES), list(range(len(raw) + 1)))
+    return _clean_marks(raw)
+
+
+def _clean_marks(raw: str) -> Clean:
     clean = Clean(raw)
     pieces: list[str] = []
     for piece, offset, kind in _pieces(raw, 0):
