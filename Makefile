@@ -31,7 +31,7 @@ bench: $(VENV)/.installed
 
 # Pins with sha256 of everything, no index and no host name. Needs uv; run after a change of pyproject.toml.
 lock:
-	uv pip compile pyproject.toml --universal --python-version 3.11 --extra local --extra documents --extra dask --extra dev \
+	uv pip compile pyproject.toml --universal --python-version 3.11 --extra local --extra documents --extra dask --extra mcp --extra dev \
 		--generate-hashes --no-header --no-annotate --no-emit-index-url --quiet --output-file requirements.lock
 
 $(VENV)/.installed: requirements.lock pyproject.toml

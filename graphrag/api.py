@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from graphrag.search.answer import Answer
     from graphrag.search.chains import Chain
-    from graphrag.search.folded_passages import Fold
     from graphrag.search.impact import Carrying, Impact, Impacted
     from graphrag.search.paths import Route
     from graphrag.search.reach import Neighbor
@@ -217,6 +216,7 @@ class Index:
         Raises UsageError for arguments that cannot be, LlmError where the model cannot answer.
         """
         from graphrag.search import answer_question
+        from graphrag.search.folded_passages import choose_fold
         from graphrag.vectors import locate_model
 
         question, knobs = check_question(question, mode, dynamic=dynamic), self.settings.search
@@ -237,7 +237,7 @@ class Index:
                 model=locate_model(self.settings.embeddings.model, self.root),
                 dynamic=dynamic,
                 llm=model,
-                fold=self._choose_fold(fold, top),
+                fold=choose_fold(self.settings.fold, is_on=fold, top=top),
             )
         if knobs.count_usage:
             place = self.root / self.settings.output.dir
@@ -255,15 +255,6 @@ class Index:
 
         choice = choose_mode(self._store, question)
         return choice.mode, [choice.render(), *told]
-
-    def _choose_fold(self, is_on: bool | None, top: int | None) -> Fold | None:
-        """How to fold; None where the argument, or without one the setting, says not to."""
-        from graphrag.search.folded_passages import Fold
-
-        knobs = self.settings.fold
-        if not (knobs.enabled if is_on is None else is_on):
-            return None
-        return Fold(max(knobs.pool, top or 0), top or knobs.results, knobs.protect, knobs.neighbors, knobs.origins)
 
     def impact(
         self,

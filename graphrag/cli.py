@@ -23,6 +23,7 @@ from graphrag import (
     cli_evaluate,
     cli_learn,
     cli_links,
+    cli_mcp,
     cli_paths,
     cli_relations,
     cli_runs,
@@ -48,6 +49,8 @@ app.add_typer(cli_paths.app)
 app.command()(cli_communities.communities)
 app.command()(cli_communities.report)
 app.command()(cli_evaluate.evaluate)
+app.command()(cli_evaluate.hop_lab)
+app.command()(cli_mcp.mcp)
 app.command()(cli_links.links)
 app.command()(cli_relations.relate)
 app.command()(cli_relations.unrelate)

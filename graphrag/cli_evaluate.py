@@ -1,6 +1,6 @@
-"""`graphrag evaluate`: search measured on a file of questions.
+"""`graphrag evaluate` and `hop-lab`: search measured on a file of questions, and on the relations of a bank.
 
-Does not: measure (search/evaluation.py).
+Does not: measure (search/evaluation.py, search/hop_lab.py).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from graphrag.cli_options import Json, Root, Set, open_project
 from graphrag.errors import UsageError, did_you_mean
 
 MODES = ("basic", "local", "global")
+FOLDING_MODES = ("basic", "local")
 
 
 def evaluate(
@@ -61,6 +62,33 @@ def evaluate(
             model=locate_model(settings.embeddings.model, root),
         )
     print(render_json(describe_evaluation(found)) if json else render_evaluation(found))
+
+
+def hop_lab(
+    mode: Annotated[str, typer.Option("--mode", help="basic or local.")] = "basic",
+    show: Annotated[bool, typer.Option("--show", help="List the tasks, those that were not reached first.")] = False,
+    json: Json = False,
+    root: Root = None,
+    set_: Set = None,
+) -> None:
+    """Whether search hands over an entry that is one relation away from what it finds, flat and folded.
+
+    Example: graphrag hop-lab --show
+    """
+    if mode not in FOLDING_MODES:
+        raise UsageError(f'Unknown mode "{mode}". Use one of: {", ".join(FOLDING_MODES)}.')
+    root, settings = open_project(root, set_)
+    from graphrag.render import render_json
+    from graphrag.render_evaluation import describe_hop_lab, render_hop_lab
+    from graphrag.search.folded_passages import read_fold
+    from graphrag.search.hop_lab import run_hop_lab
+    from graphrag.store import open_index
+    from graphrag.vectors import locate_model
+
+    with open_index(root / settings.output.dir) as published:
+        model = locate_model(settings.embeddings.model, root)
+        found = run_hop_lab(published, mode=mode, fold=read_fold(settings.fold), model=model)
+    print(render_json(describe_hop_lab(found)) if json else render_hop_lab(found, show=show))
 
 
 def _split_modes(modes: str) -> list[str]:

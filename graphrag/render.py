@@ -12,11 +12,11 @@ from graphrag.errors import TableError, did_you_mean
 from graphrag.tables import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from graphrag.planning import Plan
     from graphrag.run import RunSummary
-    from graphrag.search.answer import Answer, Source, Usage
+    from graphrag.search.answer import Answer, RelatedEntry, Source, Usage
     from graphrag.store import Index
 
 MAX_CELL = 80
@@ -128,25 +128,30 @@ def render_answer(answer: Answer, *, json: bool, context_only: bool, show_source
 
 
 def render_related(sources: Sequence[Source]) -> list[str]:
-    """The listed documents with something that hangs on them, and that beneath: `<- corrects TITLE: NOTE | SUMMARY`."""
+    """The listed documents with something that hangs on them, and that beneath."""
     titles = {source.document: source.title for source in sources}
     titles |= {each.id: each.title for source in sources if source.folded for each in source.folded.related}
     lines = []
     for source in sources:
         if source.folded is None or not source.folded.related:
             continue
-        above = source.folded.corrected_by, source.folded.superseded_by, source.folded.clarified_by
-        words = ("corrected by", "superseded by", "clarified by")
-        marks = [f"{word} {', '.join(titles[i] for i in ids)}" for word, ids in zip(words, above, strict=True) if ids]
+        marks = [f"{word} {', '.join(titles[i] for i in ids)}" for word, ids in source.marks if ids]
         lines.append(f"  {source.rank}. {source.title}  {source.path}" + (f"  ({'; '.join(marks)})" if marks else ""))
-        for each in source.folded.related:
-            arrow = "->" if each.direction == "out" else "<-"
-            aside = [f"via {', '.join(titles[i] for i in each.via)}"] if each.via else []
-            aside += ["neighbor"] if each.kind == "neighbor" else []
-            said = " | ".join(" ".join(text.split()) for text in (each.note, each.summary) if text)
-            name = each.title + (f" ({'; '.join(aside)})" if aside else "")
-            lines.append(f"     {arrow} {each.relation} {name}" + (f": {said}" if said else ""))
+        lines += [f"     {render_related_entry(each, each.title, titles)}" for each in source.folded.related]
     return ["", "Related", *lines] if lines else []
+
+
+def render_related_entry(related: RelatedEntry, name: str, names: Mapping[str, str]) -> str:
+    """`<- corrects NAME (via NAMES): NOTE | SUMMARY`. names: by document, for those between."""
+    arrow = "->" if related.direction == "out" else "<-"
+    aside = [f"via {', '.join(names[i] for i in related.via)}"] if related.via else []
+    aside += ["neighbor"] if related.kind == "neighbor" else []
+    said = " | ".join(" ".join(text.split()) for text in (related.note, related.summary) if text)
+    return (
+        f"{arrow} {related.relation} {name}"
+        + (f" ({'; '.join(aside)})" if aside else "")
+        + (f": {said}" if said else "")
+    )
 
 
 def render_usage(usage: Usage) -> list[str]:

@@ -1,10 +1,14 @@
-"""What `graphrag evaluate` prints: one table of all methods, and each against the best baseline."""
+"""What `graphrag evaluate` prints: one table of all methods, and each against the best baseline; and `hop-lab`: the
+shares of needed entries that were reached."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from graphrag.search.evaluation import Evaluation
+from graphrag.search.hop_lab import HopLab, HopTask
 from graphrag.search.measures import N_RESAMPLES
 
 MEASURES = {"recall": "recall@{k}", "all_gold": "all-gold@{k}"}
@@ -47,6 +51,48 @@ def describe_evaluation(evaluation: Evaluation) -> dict[str, Any]:
         "results": evaluation.results.to_dicts(),
         "notices": evaluation.notices,
     }
+
+
+def render_hop_lab(lab: HopLab, *, show: bool = False) -> str:
+    """Counts, the two shares over the tasks and over all pairs, and on demand every task."""
+    tasks = lab.hop_tasks
+    left_out = Counter(task.left_out for task in lab.tasks if task.left_out)
+    lines = [
+        f"{lab.n_relations:,} relations, {len(lab.tasks):,} pairs, {len(tasks):,} hop tasks",
+        *(f"  no task: {n:>4,}  {reason}" for reason, n in sorted(left_out.items())),
+        "",
+        "| reached | hop tasks | all pairs |",
+        "|---|---:|---:|",
+        f"| flat | {_reached(tasks, folded=False)} | {_reached(lab.tasks, folded=False)} |",
+        f"| folded | {_reached(tasks, folded=True)} | {_reached(lab.tasks, folded=True)} |",
+    ]
+    if show:
+        lines.append("")
+        for task in sorted(tasks, key=lambda task: bool(task.folded)):
+            lines.append(f'{task.folded or "not reached":<11}  "{task.question}" -> {task.needed} ({task.proof})')
+            lines.append(f"             {task.relation}")
+    return "\n".join(lines)
+
+
+def describe_hop_lab(lab: HopLab) -> dict[str, Any]:
+    tasks = lab.hop_tasks
+    return {
+        "relations": lab.n_relations,
+        "n_tasks": len(tasks),
+        "flat": _count_reached(tasks, folded=False) / len(tasks) if tasks else None,
+        "folded": _count_reached(tasks, folded=True) / len(tasks) if tasks else None,
+        "pairs": [task._asdict() for task in lab.tasks],
+    }
+
+
+def _reached(tasks: Sequence[HopTask], *, folded: bool) -> str:
+    """`.967 (29 of 30)`."""
+    n = _count_reached(tasks, folded=folded)
+    return f"{_share(n / len(tasks))} ({n} of {len(tasks)})" if tasks else ""
+
+
+def _count_reached(tasks: Sequence[HopTask], *, folded: bool) -> int:
+    return sum(bool(task.folded) if folded else task.flat for task in tasks)
 
 
 def _share(value: float | None) -> str:

@@ -74,6 +74,13 @@ class Source:
     score: float
     folded: FoldedEntry | None = None
 
+    @property
+    def marks(self) -> list[tuple[str, tuple[str, ...]]]:
+        """(`corrected by`, ids of documents), ...; none where nothing was folded."""
+        folded = self.folded or FoldedEntry()
+        ids = (folded.corrected_by, folded.superseded_by, folded.clarified_by)
+        return list(zip(("corrected by", "superseded by", "clarified by"), ids, strict=True))
+
     def to_json(self) -> dict[str, Any]:
         """What `folded` holds stands beside the rest; nothing of it where there is none."""
         described = asdict(self)

@@ -28,6 +28,7 @@ from graphrag.search.sections import list_sources
 if TYPE_CHECKING:
     import polars as pl
 
+    from graphrag.settings import Fold as FoldSettings
     from graphrag.store import Index
 
 REFUSING = ("corrects", "supersedes")  # what is said of an entry by them is no longer true of it, or no longer used
@@ -44,6 +45,15 @@ class Fold:
     protect: int = 2
     neighbors: int = 3
     origins: str = "authored"
+
+
+def choose_fold(knobs: FoldSettings, *, is_on: bool | None = None, top: int | None = None) -> Fold | None:
+    """The knobs of the settings; None where `is_on`, or without one the setting, says not to. top: list as many."""
+    return read_fold(knobs, top=top) if (knobs.enabled if is_on is None else is_on) else None
+
+
+def read_fold(knobs: FoldSettings, *, top: int | None = None) -> Fold:
+    return Fold(max(knobs.pool, top or 0), top or knobs.results, knobs.protect, knobs.neighbors, knobs.origins)
 
 
 @dataclass(frozen=True)
