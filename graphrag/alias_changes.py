@@ -3,7 +3,9 @@
 The preview is no estimate: names are decided and the graph is built twice from the published mentions, with the rules
 as they are and as they would be; what a judge has joined stays joined. Nothing is published: the next run applies it.
 
-Reads entity_mentions, relationship_mentions, documents, text_units of the published index. Does not: ask the user.
+Reads entity_mentions, relationship_mentions, documents, text_units, links of the published index.
+
+Does not: ask the user.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import polars as pl
 from graphrag.aliases import Named, find_one_named
 from graphrag.errors import SettingsError, StoreError, UsageError, shown_path
 from graphrag.index.disambiguation import Disambiguation, disambiguate_entities
+from graphrag.index.document_relations import list_related, relate_documents
 from graphrag.index.graph import Graph, build_graph
 from graphrag.names import name_key
 from graphrag.naming.alias_file import add_rule, remove_name, remove_rule
@@ -28,7 +31,7 @@ from graphrag.naming.alias_rules import AliasRule, AliasRules, parse_alias_rules
 from graphrag.store import Index
 from graphrag.tables import TABLES
 
-FRAMES = ("entity_mentions", "relationship_mentions", "documents", "text_units")
+FRAMES = ("entity_mentions", "relationship_mentions", "documents", "text_units", "links")
 
 
 class Move(NamedTuple):
@@ -67,6 +70,7 @@ class _Corpus:
 
     def __init__(self, index: Index) -> None:
         self._frames = {name: TABLES[name].conform(index.table(name)) for name in FRAMES}
+        self._relations = relate_documents(self._frames["links"], self._frames["documents"], self._frames["text_units"])
         judged = index.frame(
             "select e.title, a.surface from aliases a join entities e on e.id = a.entity_id where decided_by = 'judge' "
             "order by all"
@@ -80,6 +84,7 @@ class _Corpus:
             frames["entity_mentions"],
             frames["relationship_mentions"],
             frames["documents"],
+            related=list_related(self._relations),
             rules=replace(rules, always=(*rules.always, *self._judged)),
         )
 
@@ -99,7 +104,7 @@ class _Corpus:
         frames = self._frames
         return build_graph(
             found.clusters, found.entity_mentions, frames["relationship_mentions"], frames["text_units"],
-            frames["documents"],
+            frames["documents"], self._relations,
         )  # fmt: skip
 
 

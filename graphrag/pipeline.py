@@ -20,6 +20,7 @@ from graphrag.index import (
     claims,
     communities,
     disambiguation,
+    document_relations,
     documents,
     embeddings,
     extraction,
@@ -107,6 +108,15 @@ def replay_relations(run: Run) -> Frames:
     }
 
 
+def relate_documents(run: Run) -> Frames:
+    frames = run.frames
+    return {
+        "document_relations": document_relations.relate_documents(
+            frames["links"], frames["documents"], frames["text_units"]
+        )
+    }
+
+
 def look_at_relations(run: Run) -> dict[str, str]:
     return {run.settings.links.relations: run.relations.sha256}
 
@@ -175,6 +185,7 @@ def _decide_names(
         mentions,
         frames["relationship_mentions"],
         frames["documents"],
+        related=document_relations.list_related(frames["document_relations"]),
         rules=run.rules,
         verdicts=verdicts,
         embed_names=embed_names if compares_meanings(settings) else None,
@@ -226,7 +237,7 @@ def build_graph(run: Run) -> Frames:
     frames = run.frames
     built = graph.build_graph(
         frames["clusters"], frames["entity_mentions"], frames["relationship_mentions"], frames["text_units"],
-        frames["documents"],
+        frames["documents"], frames["document_relations"],
     )  # fmt: skip
     numbered = store.number_rows(built._asdict(), run.output_dir / store.LEDGER)
     return dict(numbered)
@@ -377,6 +388,7 @@ PIPELINE: tuple[Stage, ...] = (
         "relations", replay_relations, ("documents", "links"), ("entry_relations", "relationship_events"),
         looks_at=look_at_relations,
     ),
+    Stage("document_relations", relate_documents, ("links", "documents", "text_units"), ("document_relations",)),
     Stage(
         "extraction", extract, ("text_units", "documents"),
         ("entity_mentions", "relationship_mentions", "failures"), per="text_units",
@@ -384,19 +396,21 @@ PIPELINE: tuple[Stage, ...] = (
         prompts=("extract_graph", "continue_extraction", "repair_reply"), asks_again=UNANSWERED,
     ),
     Stage(
-        "disambiguation", disambiguate, ("entity_mentions", "relationship_mentions", "documents"),
+        "disambiguation", disambiguate,
+        ("entity_mentions", "relationship_mentions", "documents", "document_relations"),
         ("clusters", "entity_mentions", "aliases", "alias_candidates", "failures"),
         settings=("disambiguation", "extraction.entity_types"), looks_at=look_at_rules,
     ),
     Stage(
         "judgement", judge,
-        ("alias_candidates", "clusters", "entity_mentions", "relationship_mentions", "documents"),
+        ("alias_candidates", "clusters", "entity_mentions", "relationship_mentions", "documents", "document_relations"),
         ("clusters", "entity_mentions", "aliases", "alias_candidates", "failures"),
         settings=("disambiguation",), roles=("judge",), prompts=("judge_same_entity", "repair_reply"),
         looks_at=look_at_rules, asks_again=UNANSWERED,
     ),
     Stage(
-        "graph", build_graph, ("clusters", "entity_mentions", "relationship_mentions", "text_units", "documents"),
+        "graph", build_graph,
+        ("clusters", "entity_mentions", "relationship_mentions", "text_units", "documents", "document_relations"),
         ("entities", "relationships", "evidence", "text_units", "documents", "failures"),
     ),
     Stage(

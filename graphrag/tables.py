@@ -309,7 +309,7 @@ EVIDENCE = Table(
         Column("object_surface", TEXT, "The object as written."),
         Column("description", TEXT, "What is said; may be empty."),
         Column("strength", FLOAT, "1 to 10, from a model.", nullable=True),
-        Column("is_verified", BOOL, "Both surfaces occur in the quote."),
+        Column("is_verified", BOOL, "Both surfaces occur in the quote; true of a link, which is the quote itself."),
     ),
 )
 ALIASES = Table(

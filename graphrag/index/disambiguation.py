@@ -7,7 +7,8 @@ Four steps, one after the other in `disambiguate_entities`, each a pure function
    first, and a rule that fits two entities fits none.
 3. candidates (candidates.py): what only looks alike, stands alike or means alike, ranked; proposals, never merges. What
    a judge said of them (index/judgement.py) is applied last.
-4. clusters -> entities with title, type and id (entities.py), and a row for every decision.
+4. documents that people linked or related become names too (document_nodes.py); clusters -> entities with title, type
+   and id (entities.py), and a row for every decision.
 
 Reads entity_mentions, relationship_mentions, documents; writes clusters, aliases, alias_candidates, and entity_id of
 every mention. The same rows in any order give the same tables.
@@ -19,7 +20,8 @@ alias_candidates.
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -32,6 +34,7 @@ from graphrag.naming.alias_rules import parse_alias_rules as parse_alias_rules
 from graphrag.naming.candidates import Cut, EmbedNames, find_look_alikes, rank_candidates
 from graphrag.naming.decisions import MAX_PROPOSALS, NameDecisions
 from graphrag.naming.declared_aliases import Note, read_notes
+from graphrag.naming.document_nodes import place_documents
 from graphrag.naming.entities import Entity, id_of, name_entities
 from graphrag.naming.normalisation import Names, read_names
 from graphrag.naming.phrases import find_phrases
@@ -43,12 +46,16 @@ Row = dict[str, object]
 
 STAGE = "disambiguation"
 CLUSTER_SCHEMA = pl.Schema(
-    {"entity_id": pl.String(), "title": pl.String(), "type": pl.String(), "surfaces": pl.List(pl.String())}
-)
+    {
+        "entity_id": pl.String(), "title": pl.String(), "type": pl.String(), "surfaces": pl.List(pl.String()),
+        "document_ids": pl.List(pl.String()),
+    }
+)  # fmt: skip
 
 
 class Disambiguation(NamedTuple):
-    """`clusters`: entity_id, title, type, surfaces (all names but the title, sorted), by key of the title."""
+    """`clusters`: entity_id, title, type, surfaces (all names but the title, sorted), document_ids (those of `related`
+    that it is), by key of the title."""
 
     clusters: pl.DataFrame
     entity_mentions: pl.DataFrame
@@ -62,6 +69,7 @@ def disambiguate_entities(
     relationship_mentions: pl.DataFrame,
     documents: pl.DataFrame,
     *,
+    related: Sequence[str] = (),
     rules: AliasRules | None = None,
     verdicts: pl.DataFrame | None = None,
     embed_names: EmbedNames | None = None,
@@ -69,6 +77,7 @@ def disambiguate_entities(
 ) -> Disambiguation:
     """Every mention gets exactly one entity. `rules` are those of aliases.toml and beat everything else.
 
+    `related`: ids of documents that are entities, named or not: what people linked or related (document_relations.py).
     `verdicts` (naming/verdicts.SCHEMA): what a judge said of proposals that this same call gave without them.
     `embed_names`: names -> a vector of length 1 each; asked where there are no more than `max_name_vectors` names.
     """
@@ -88,10 +97,11 @@ def disambiguate_entities(
         if verdicts is not None:
             groups = list(decisions.entity_groups())
             apply_verdicts(decisions.unions, verdicts, {i: id_of(decisions, group) for group in groups for i in group})
+        node_of = place_documents(decisions, documents, notes, related)
         entities = name_entities(decisions, notes, rules)
         alias_rows = [_alias_rows(entity, decisions) for entity in entities]
         return Disambiguation(
-            clusters=_write_clusters(entities, alias_rows),
+            clusters=_write_clusters(entities, alias_rows, node_of),
             entity_mentions=_write_mentions(names, entities),
             aliases=_write_aliases(alias_rows),
             alias_candidates=_write_candidates(entities, decisions),
@@ -155,9 +165,15 @@ def _alias_rows(entity: Entity, decisions: NameDecisions) -> list[Row]:
     return [rows[surface] for surface in sorted(rows)]
 
 
-def _write_clusters(entities: Sequence[Entity], alias_rows: Sequence[list[Row]]) -> pl.DataFrame:
+def _write_clusters(
+    entities: Sequence[Entity], alias_rows: Sequence[list[Row]], node_of: Mapping[str, int]
+) -> pl.DataFrame:
     surfaces = [[row["surface"] for row in rows] for rows in alias_rows]
-    columns = ([e.id for e in entities], [e.title for e in entities], [e.type for e in entities], surfaces)
+    documents_of: dict[int, list[str]] = defaultdict(list)
+    for document_id, node in sorted(node_of.items()):
+        documents_of[node].append(document_id)
+    documents = [sorted(d for i in e.members for d in documents_of.get(i, ())) for e in entities]
+    columns = ([e.id for e in entities], [e.title for e in entities], [e.type for e in entities], surfaces, documents)
     return pl.DataFrame(dict(zip(CLUSTER_SCHEMA, columns, strict=True)), schema=CLUSTER_SCHEMA)
 
 

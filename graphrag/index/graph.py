@@ -1,8 +1,8 @@
 """Clusters, mentions, relation statements -> entities, relationships, evidence (specs: indexing 4, context graph 1).
 
 Every measure is derived from evidence here and nowhere else: weight, n_documents, frequency, degree, pagerank, cut
-vertices. Copies of a text count once. Reads clusters, entity_mentions, relationship_mentions, text_units, documents;
-writes entities, relationships, evidence, and the id lists of text_units and documents.
+vertices. Copies of a text count once. Reads clusters, entity_mentions, relationship_mentions, document_relations,
+text_units, documents; writes entities, relationships, evidence, and the id lists of text_units and documents.
 
 Does not: write descriptions (index/summaries.py) or give numbers for people (human_readable_id is the row number).
 """
@@ -47,10 +47,14 @@ def build_graph(
     relationship_mentions: pl.DataFrame,
     text_units: pl.DataFrame,
     documents: pl.DataFrame,
+    document_relations: pl.DataFrame | None = None,
 ) -> Graph:
-    """The graph of what the documents state. `clusters`: entity_id, title, type, surfaces; mentions carry entity_id."""
+    """The graph of what the documents state. `clusters`: entity_id, title, type, surfaces, document_ids; mentions carry
+    entity_id. `document_relations` (document_relations.SCHEMA): what people wrote of two documents."""
     named = clusters.with_columns(key=pl.col("title").map_elements(name_key, return_dtype=pl.String))
     resolved = _resolve_ends(relationship_mentions, entity_mentions, named)
+    if document_relations is not None:
+        resolved = pl.concat([resolved, _resolve_documents(document_relations, named).select(resolved.columns)])
     failures = _failure_rows(resolved, named)
     stated = _drop_needless(resolved)
     evidence = _build_evidence(stated, text_units, documents)
@@ -84,9 +88,23 @@ def _resolve_ends(
         frame = frame.with_columns(pl.coalesce(f"{end}_0", f"{end}_1", f"{end}_2").alias(f"{end}_id")).drop(
             f"{end}_0", f"{end}_1", f"{end}_2"
         )
-        key = named.select(pl.col("entity_id").alias(f"{end}_id"), pl.col("key").alias(f"{end}_key"))
-        frame = frame.join(key, on=f"{end}_id", how="left")
+        frame = frame.join(_keys_of(named, end), on=f"{end}_id", how="left")
     return frame.sort("document_id", "start_char", "end_char", "id")
+
+
+def _resolve_documents(document_relations: pl.DataFrame, named: pl.DataFrame) -> pl.DataFrame:
+    """source_id, target_id and keys: of the entities that the two documents are."""
+    nodes = named.select("entity_id", document="document_ids").explode("document").drop_nulls("document")
+    frame = document_relations
+    for end in ("source", "target"):
+        of_end = nodes.rename({"entity_id": f"{end}_id", "document": f"{end}_document_id"})
+        frame = frame.join(of_end, on=f"{end}_document_id", how="left")
+        frame = frame.join(_keys_of(named, end), on=f"{end}_id", how="left")
+    return frame.sort("document_id", "start_char", "end_char", "id")
+
+
+def _keys_of(named: pl.DataFrame, end: str) -> pl.DataFrame:
+    return named.select(pl.col("entity_id").alias(f"{end}_id"), pl.col("key").alias(f"{end}_key"))
 
 
 def _failure_rows(resolved: pl.DataFrame, named: pl.DataFrame) -> list[dict[str, str | None]]:
@@ -203,7 +221,7 @@ def _build_entities(
     text_units: pl.DataFrame,
     documents: pl.DataFrame,
 ) -> pl.DataFrame:
-    """One row a cluster that is mentioned."""
+    """One row a cluster that is mentioned or is a document."""
     counts = (
         _with_contents(entity_mentions, text_units, documents)
         .group_by("entity_id")
@@ -214,7 +232,12 @@ def _build_entities(
         )
     )
     frame = (
-        named.join(counts, on="entity_id")
+        named.join(counts, on="entity_id", how="left")
+        .filter(pl.col("frequency").is_not_null() | (pl.col("document_ids").list.len() > 0))
+        .with_columns(
+            pl.col("text_unit_ids").fill_null(pl.lit([], dtype=pl.List(pl.String))),
+            pl.col("frequency", "n_documents").fill_null(0),
+        )
         .join(_count_neighbours(relationships), on="entity_id", how="left")
         .sort("key", "entity_id")
         .with_columns(pl.col("degree").fill_null(0))

@@ -12,7 +12,7 @@ import orjson
 import polars as pl
 
 from graphrag.names import name_key
-from graphrag.naming.declared_aliases import GENERIC_TITLES, read_aliases
+from graphrag.naming.declared_aliases import GENERIC_TITLES, read_aliases, read_type
 from graphrag.tables import ENTITY_MENTIONS
 
 MAX_NAME_WORDS = 6
@@ -57,10 +57,8 @@ def type_own_mentions(entity_mentions: pl.DataFrame, documents: pl.DataFrame) ->
 def _read_declaration(title: str, metadata: str) -> tuple[str, list[str]]:
     """(type or unknown, names that a note declares)."""
     fields = orjson.loads(metadata)
-    kind = fields.get("type")
-    entity_type = kind.strip().lower() if isinstance(kind, str) and kind.strip() else "unknown"
     surfaces = [title, *read_aliases(fields.get("aliases", fields.get("alias")))]
-    return entity_type, [surface for surface in surfaces if _is_name(surface)]
+    return read_type(fields) or "unknown", [surface for surface in surfaces if _is_name(surface)]
 
 
 def _is_name(surface: str) -> bool:

@@ -39,6 +39,15 @@ MAX_PROPOSALS = 25  # kept for one entity, the most probable first
 UNSAID_VETOES = ("vector", "neighbours", "word_family", "letters_in_order")
 
 
+def count_claims(notes: Sequence[Note]) -> dict[str, int]:
+    """Key of an alias -> how many titles have it for an alias in their front matter."""
+    claims: dict[str, set[str]] = defaultdict(set)
+    for note in notes:
+        for alias in note.aliases:
+            claims[name_key(alias)].add(name_key(note.title))
+    return {alias: len(titles) for alias, titles in claims.items()}
+
+
 class NameDecisions:
     """`keys` in order of (key, qualifier); `neighbours`: key -> keys of related names, for keys with declared types."""
 
@@ -84,10 +93,7 @@ class NameDecisions:
 
     def apply_notes(self, notes: Sequence[Note]) -> None:
         """Title and aliases of a note are one, where one is mentioned; a name that two notes claim is neither's."""
-        claims: dict[str, set[str]] = defaultdict(set)
-        for note in notes:
-            for alias in note.aliases:
-                claims[name_key(alias)].add(name_key(note.title))
+        claims = count_claims(notes)
         counts = Counter(name_key(note.title) for note in notes)
         for note in notes:
             key = name_key(note.title)
@@ -100,11 +106,34 @@ class NameDecisions:
             reason = f"Front matter of {note.path}."
             for alias in names[1:]:
                 member = self._find_or_add(alias, note.document_id)
-                if len(claims[name_key(alias)]) > 1:
-                    several = f"Front matter of {len(claims[name_key(alias)])} notes claims this name."
+                if claims[name_key(alias)] > 1:
+                    several = f"Front matter of {claims[name_key(alias)]} notes claims this name."
                     self.unions.refuse(Refusal(member, head, "frontmatter", 1.0, "propose", several))
                 else:
                     self.unions.join(Edge(member, head, "frontmatter", 1.0, reason, "user"), beats_vetoes=True)
+
+    def place_document(self, note: Note, path: str, type_name: str, *, aliases: Sequence[str]) -> int:
+        """The node of a document that is an entity: that of its title, or, where that is no name of its own (many notes
+        have it, or it is none), one of its own that is called by `path`."""
+        is_split = name_key(note.title) in self._split
+        node = self._find(note.title, note.document_id) if is_split or not path else None
+        if node is None and (path or is_split):
+            name = path or note.path
+            node = self.unions.add(Key(name_key(name), qualifier=note.path, surfaces=Counter({name: 0})))
+        elif node is None:
+            node = self._find_or_add(note.title)
+        key = self.keys[node]
+        if not key.is_mentioned:
+            shown = path or note.title
+            key.surfaces[shown] += 0
+            key.first[shown] = (note.path, 0)
+            key.types[type_name, "declared"] += 1
+            key.documents.add(note.document_id)
+        for alias in aliases:
+            member = self._find_or_add(alias, note.document_id)
+            reason = f"Front matter of {note.path}."
+            self.unions.join(Edge(member, node, "frontmatter", 1.0, reason, "user"), beats_vetoes=True)
+        return node
 
     def apply_phrases(self, phrases: list[Phrase]) -> None:
         """Running text joins names, but never against a veto, and brackets that are no acronym only propose."""

@@ -9,6 +9,7 @@ Does not: merge. A title or alias counts only where a mention has the very same 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -40,6 +41,7 @@ class Note:
     aliases: tuple[str, ...]
     title_is_cased: bool
     is_generic: bool
+    type: str = ""  # as front matter has it
 
 
 def read_notes(documents: pl.DataFrame) -> list[Note]:
@@ -55,7 +57,9 @@ def read_notes(documents: pl.DataFrame) -> list[Note]:
         title = " ".join(row["title"].split())
         is_stem = title == PurePosixPath(row["path"]).stem and "title" not in metadata
         cased = not (is_stem and title == title.lower() and title != title.upper())
-        notes.append(Note(row["path"], row["id"], title, aliases, cased, name_key(title) in GENERIC_TITLES))
+        notes.append(
+            Note(row["path"], row["id"], title, aliases, cased, name_key(title) in GENERIC_TITLES, read_type(metadata))
+        )
     return notes
 
 
@@ -76,6 +80,12 @@ def _read_metadata(text: str) -> dict[str, object]:
     except json.JSONDecodeError:
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def read_type(metadata: Mapping[str, object]) -> str:
+    """The type that front matter gives, or an empty string."""
+    kind = metadata.get("type")
+    return kind.strip().lower() if isinstance(kind, str) else ""
 
 
 def read_aliases(value: object) -> tuple[str, ...]:
