@@ -14,10 +14,11 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from graphrag.search.lookups import one_of
+
 if TYPE_CHECKING:
     from graphrag.store import Index
 
-MAX_COMPARED = 8  # titles; beyond, a hash of the column costs less
 Direction = Literal["out", "in", "both"]
 DIRECTIONS: tuple[Direction, ...] = ("out", "in", "both")
 
@@ -46,24 +47,20 @@ def open_edges(index: Index, *, cooccurrence: bool = False) -> FetchEdges:
     def fetch(titles: Sequence[str], direction: Direction, predicates: Collection[str] | None) -> list[Edge]:
         if not titles or (predicates is not None and not predicates):
             return []
-        source, target = (_is_one_of(column, n=len(titles)) for column in ("source", "target"))
-        touches = {"out": source, "in": target, "both": f"({source} or {target})"}[direction]
-        params: dict[str, object] = {"titles": list(titles)}
-        if predicates is not None:
-            touches += " and predicate in (select unnest($predicates::varchar[]))"
-            params["predicates"] = sorted(predicates)
-        stated = "" if cooccurrence else "and origin <> 'cooccurrence'"
-        sql = f"select id, source, predicate, target, weight from relationships where {touches} and source <> target "
-        return [Edge(*row) for row in index.frame(sql + stated, params).rows()]
+        ends = {"out": ("source",), "in": ("target",), "both": ("source", "target")}[direction]
+        of_kind, kinds = one_of("predicate", sorted(predicates)) if predicates is not None else ("true", [])
+        stated = "true" if cooccurrence else "origin <> 'cooccurrence'"
+        parts, params = [], []
+        for end in ends:
+            touches, wanted = one_of(end, titles)
+            parts.append(
+                "select id, source, predicate, target, weight from relationships "
+                f"where {touches} and {of_kind} and {stated} and source <> target"
+            )
+            params += [*wanted, *kinds]
+        return [Edge(*row) for row in index.frame(" union ".join(parts), params).rows()]
 
     return fetch
-
-
-def _is_one_of(column: str, *, n: int) -> str:
-    """SQL for a column that holds one of $titles. A short list is compared faster than the whole column is hashed."""
-    if n <= MAX_COMPARED:
-        return f"list_contains($titles::varchar[], {column})"
-    return f"{column} in (select unnest($titles::varchar[]))"
 
 
 def list_edges(edges: Iterable[Edge]) -> FetchEdges:

@@ -11,6 +11,7 @@ vectors. Does not: ask a model, or answer with paths (impact, path).
 
 from __future__ import annotations
 
+import heapq
 import math
 import time
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,7 @@ from graphrag.search.entities_of_type import compose_entities, find_entities_of_
 from graphrag.search.extract import Quote, choose_quotes, render_fact
 from graphrag.search.facts import MAX_FACTS, answers_outright, choose_facts, rank_facts, sort_facts
 from graphrag.search.folded_passages import Fold, FoldedPassages, fold_passages, tell_refused
+from graphrag.search.lookups import one_of
 from graphrag.search.neighborhood import Ranks, expand_neighborhood, rank_neighborhood
 from graphrag.search.overview import compose_overview, find_overview
 from graphrag.search.own_documents import N_FOLLOWED, rank_own_documents
@@ -178,7 +180,7 @@ def _find(index: Index, asked: Question, named: Sequence[NamedEntity], *, top: i
     around = expand_neighborhood(index, list(entity_seeds), named=names)
     ranks = rank_neighborhood(around, entity_seeds, list(hits)[:N_PASSAGE_SEEDS])
     own = rank_own_documents(index, {hit.owner_id: hit.score for hit in ranked}, like_passages)
-    direct = [list(hits), _sort_walked(ranks)[: 2 * n_passages]]
+    direct = [list(hits), _best_walked(ranks.text_units, top=2 * n_passages)]
     scores = _fuse_passages(direct, top=n_passages, next_hop=own)
     candidates = rank_facts(around, ranks, names, fact_hits, seed_facts)
     likeness = like_passages.of(scores) | like_facts.of(candidates)
@@ -213,8 +215,8 @@ def _weigh_seeds(named: Sequence[NamedEntity], facts: Sequence[Fact], fact_hits:
     return seeds
 
 
-def _sort_walked(ranks: Ranks) -> list[str]:
-    return sorted(ranks.text_units, key=lambda unit: (-ranks.text_units[unit], unit))
+def _best_walked(ranks: Mapping[str, float], *, top: int) -> list[str]:
+    return [owner for _, owner in heapq.nsmallest(top, ((-rank, owner) for owner, rank in ranks.items()))]
 
 
 def _fuse_passages(lists: Sequence[Sequence[str]], *, top: int, next_hop: Sequence[str] = ()) -> dict[str, float]:
@@ -235,13 +237,11 @@ def _fuse_passages(lists: Sequence[Sequence[str]], *, top: int, next_hop: Sequen
 
 def _list_entities(index: Index, named: Sequence[NamedEntity], ranks: Ranks) -> list[dict[str, Any]]:
     """Named entities first, then the best by PageRank."""
-    walked = sorted(ranks.entities, key=lambda entity: (-ranks.entities[entity], entity))
+    walked = _best_walked(ranks.entities, top=MAX_ENTITIES)
     ids = list(dict.fromkeys([*(entity.entity_id for entity in named), *walked]))[:MAX_ENTITIES]
-    rows = index.frame(
-        "select id, human_readable_id, title, type, description from entities "
-        "where id in (select unnest(?::varchar[]))",
-        (ids,),
-    ).to_dicts()
+    is_wanted, wanted = one_of("id", ids)
+    columns = "id, human_readable_id, title, type, description"
+    rows = index.frame(f"select {columns} from entities where {is_wanted}", wanted).to_dicts()
     found = {row["id"]: {**row, "score": ranks.entities.get(row["id"], 0.0)} for row in rows}
     return [found[entity] for entity in ids if entity in found]
 

@@ -1,6 +1,7 @@
 """The part of the graph around a question, and personalised PageRank over its entities and text units.
 
-The neighbourhood is bounded: two hops along stated relationships (no co-occurrence), from at most MAX_SEEDS entities.
+The neighbourhood is bounded: two hops along stated relationships (no co-occurrence), from at most MAX_SEEDS entities,
+then from at most MAX_WALKED, those that the heaviest relationships reach.
 A hub is shown and ranked but not walked through, unless the question names it: everything is two hops from everything
 across a hub. The walk: Gutierrez et al., "From RAG to Memory" (HippoRAG 2, 2025): question-to-entity and
 question-to-fact seeds, passages as nodes and seeds, damping 0.5, and a seed's share divided by the number of text units
@@ -16,13 +17,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphrag import graphs
+from graphrag.search.lookups import one_of
 
 if TYPE_CHECKING:
     from graphrag.store import Index
 
 MAX_HOPS = 2
 MAX_SEEDS = 40
-MAX_EDGES_PER_HOP = 4_000
+MAX_WALKED, MAX_EDGES_PER_HOP = 400, 2_000
 MAX_UNITS_PER_ENTITY = 40
 DAMPING = 0.5
 PASSAGE_SHARE = 0.1  # of the reset, that of the best passage; the n-th has an n-th of it
@@ -50,20 +52,21 @@ def expand_neighborhood(index: Index, seeds: Sequence[str], *, named: Sequence[s
     for _ in range(MAX_HOPS):
         if not frontier:
             break
+        (starts, sources), (ends, targets) = one_of("source_id", frontier), one_of("target_id", frontier)
+        stated = "select id, source_id, target_id, weight from relationships where origin <> 'cooccurrence' and"
         rows = index.frame(
-            "select id, source_id, target_id, weight from relationships where origin <> 'cooccurrence' "
-            "and (source_id in (select unnest($ids::varchar[])) or target_id in (select unnest($ids::varchar[]))) "
-            f"order by weight desc, id limit {MAX_EDGES_PER_HOP}",
-            {"ids": frontier},
+            f"{stated} {starts} union {stated} {ends} order by weight desc, id limit {MAX_EDGES_PER_HOP}",
+            [*sources, *targets],
         ).rows()
         edges |= {row[0]: row for row in rows}
-        reached = sorted({entity for row in rows for entity in row[1:3]} - seen)
+        reached = [entity for entity in dict.fromkeys(end for row in rows for end in row[1:3]) if entity not in seen]
         seen |= set(reached)
-        frontier = _without_hubs(index, reached, keep=set())
+        frontier = _without_hubs(index, reached, keep=set())[:MAX_WALKED]
+    is_seen, ids = one_of("id", sorted(seen))
     units = index.frame(
         f"select id, text_unit_ids[1:{MAX_UNITS_PER_ENTITY}], len(text_unit_ids) from entities "
-        "where id in (select unnest(?::varchar[])) order by id",
-        (sorted(seen),),
+        f"where {is_seen} order by id",
+        ids,
     ).rows()
     return Neighborhood(
         [edges[key] for key in sorted(edges)], {row[0]: row[1] for row in units}, {row[0]: row[2] for row in units}
@@ -103,9 +106,6 @@ def rank_neighborhood(around: Neighborhood, entity_seeds: Mapping[str, float], p
 
 
 def _without_hubs(index: Index, ids: Sequence[str], *, keep: set[str]) -> list[str]:
-    hubs = set(
-        index.frame("select id from entities where is_hub and id in (select unnest(?::varchar[]))", (list(ids),))[
-            "id"
-        ].to_list()
-    )
+    is_one, wanted = one_of("id", ids)
+    hubs = set(index.frame(f"select id from entities where is_hub and {is_one}", wanted)["id"].to_list())
     return [owner for owner in ids if owner in keep or owner not in hubs]

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from graphrag.search.lookups import one_of
 from graphrag.search.ranking import Likeness
 
 if TYPE_CHECKING:
@@ -32,18 +33,18 @@ def rank_own_documents(index: Index, passages: Mapping[str, float], likeness: Li
     are left out: they need no second hop.
     """
     followed = dict(list(passages.items())[:N_FOLLOWED])
+    is_followed, ids = one_of("id", list(followed))
     rows = index.frame(
         f"""
         with named as (
-            select id as from_id, document_id, unnest(entity_ids) as entity_id from text_units
-            where id in (select unnest(?::varchar[])))
+            select id as from_id, document_id, unnest(entity_ids) as entity_id from text_units where {is_followed})
         select n.from_id, v.id, v.document_id
         from named n join entity_documents d on d.entity_id = n.entity_id
         join text_units v on v.document_id = d.document_id
         where d.document_id not in (select document_id from named)
         order by all limit {MAX_OWN_UNITS}
         """,
-        (list(followed),),
+        ids,
     ).rows()
     near = likeness.of({unit for _, unit, _ in rows})
     best: dict[str, tuple[float, str]] = {}

@@ -21,6 +21,7 @@ from graphrag.tokens import split_search_terms
 
 if TYPE_CHECKING:
     import numpy as np
+    import polars as pl
     from numpy.typing import NDArray
 
     from graphrag.store import Index
@@ -83,17 +84,18 @@ class Hit:
 
 
 class Likeness(NamedTuple):
-    """Cosine of every row of a table with the question; empty without vectors."""
+    """Cosine of every row of a table with the question; `cosines` is None without vectors."""
 
-    ids: list[str]
+    ids: pl.Series
     cosines: NDArray[np.float32] | None
 
     def of(self, wanted: Collection[str]) -> dict[str, float]:
         """Cosines of some rows; a row without a vector is not in it."""
-        if self.cosines is None:
+        if self.cosines is None or not wanted:
             return {}
-        chosen = set(wanted)
-        return {owner: round(float(self.cosines[row]), 6) for row, owner in enumerate(self.ids) if owner in chosen}
+        rows = self.ids.is_in(list(wanted)).arg_true()
+        near = self.cosines[rows.to_numpy()].tolist()
+        return {owner: round(cosine, 6) for owner, cosine in zip(self.ids[rows], near, strict=True)}
 
     def best(self, top: int) -> list[str]:
         """Ids of the nearest rows, nearest first, ties in table order."""
@@ -104,7 +106,7 @@ class Likeness(NamedTuple):
         cosines = self.cosines
         nearest = np.argpartition(-cosines, top)[:top] if len(self.ids) > top else np.arange(len(self.ids))
         order = sorted(nearest.tolist(), key=lambda row: (-float(cosines[row]), row))
-        return [self.ids[row] for row in order]
+        return self.ids[order].to_list()
 
 
 @lru_cache(maxsize=20_000)
@@ -163,17 +165,18 @@ def made_vectors(index: Index, embedder: vectors.Embedder) -> bool:
     if fingerprint and fingerprint != vectors.fingerprint_model(embedder.name):
         return False
     tables = index.frame("select distinct owner_table from embeddings order by owner_table")["owner_table"].to_list()
-    return all(index.vectors(table)[1].shape[1] == embedder.dim for table in tables)
+    return all(index.matrix(table).shape[1] == embedder.dim for table in tables)
 
 
 def measure_likeness(index: Index, question: Question, owner_table: str) -> Likeness:
     """One product of the table's vectors with the question's."""
     import numpy as np
+    import polars as pl
 
-    if question.vector is None:
-        return Likeness([], None)
-    ids, matrix = index.vectors(owner_table)
-    return Likeness(ids, np.asarray(matrix @ question.vector, dtype=np.float32)) if ids else Likeness([], None)
+    ids = index.owners(owner_table) if question.vector is not None else pl.Series(dtype=pl.String)
+    if question.vector is None or ids.is_empty():
+        return Likeness(ids, None)
+    return Likeness(ids, np.asarray(index.matrix(owner_table) @ question.vector, dtype=np.float32))
 
 
 def rank_rows(

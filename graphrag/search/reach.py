@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from graphrag.errors import UsageError
 from graphrag.search.edges import Direction, Edge, FetchEdges, Hop, sort_parallel, title_key
+from graphrag.search.lookups import one_of
 
 if TYPE_CHECKING:
     from graphrag.store import Index
@@ -79,9 +80,8 @@ def open_degrees(index: Index) -> CountDegrees:
     """Degrees as the entities table has them: distinct neighbours, co-occurrence excluded."""
 
     def count(titles: Sequence[str]) -> dict[str, int]:
-        rows = index.frame(
-            "select title, degree from entities where title in (select unnest(?::varchar[]))", (list(titles),)
-        ).rows()
+        is_one, wanted = one_of("title", titles)
+        rows = index.frame(f"select title, degree from entities where {is_one}", wanted).rows()
         return {str(title): int(degree) for title, degree in rows}
 
     return count

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphrag.citations import check_citations
 from graphrag.search.answer import Citation
+from graphrag.search.lookups import one_of
 from graphrag.search.support import list_statements
 
 if TYPE_CHECKING:
@@ -78,10 +79,11 @@ class Report(NamedTuple):
 
 def load_passages(index: Index, ids: Sequence[str]) -> list[Passage]:
     """In the order of the ids."""
+    is_wanted, wanted = one_of("u.id", ids)
     rows = index.frame(
         "select u.id, u.human_readable_id, u.text, u.start_char, u.document_id, d.title, d.path, u.heading_path "
-        "from text_units u join documents d on d.id = u.document_id where u.id in (select unnest(?::varchar[]))",
-        (list(ids),),
+        f"from text_units u join documents d on d.id = u.document_id where {is_wanted}",
+        wanted,
     ).rows()
     found = {row[0]: Passage(*row) for row in rows}
     return [found[owner_id] for owner_id in ids if owner_id in found]
@@ -101,18 +103,19 @@ def load_facts(index: Index, ids: Sequence[str]) -> list[Fact]:
 
     An authored relationship without a quote in a document is left out: nothing could be shown for it.
     """
+    (is_wanted, wanted), (is_stated, stated) = one_of("r.id", ids), one_of("e.relationship_id", ids)
     rows = index.frame(
-        """
+        f"""
         select r.id, r.human_readable_id, r.source, r.predicate, r.target, r.description, r.weight, r.source_id,
                r.target_id, r.origin, coalesce(e.text_unit_id, ''), e.document_id,
                d.path, e.start_char, e.end_char, e.quote
         from relationships r
         join evidence e on e.relationship_id = r.id
         join documents d on d.id = e.document_id
-        where r.id in (select unnest(?::varchar[]))
+        where {is_wanted} and {is_stated}
         qualify row_number() over (partition by r.id order by e.is_verified desc, d.path, e.start_char) = 1
         """,
-        (list(ids),),
+        [*wanted, *stated],
     ).rows()
     found = {row[0]: Fact(*row) for row in rows}
     return [found[owner_id] for owner_id in ids if owner_id in found]

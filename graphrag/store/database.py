@@ -43,6 +43,14 @@ from graphrag.tables import TABLES
 
 FORMAT = 1  # of the run folder; raised when a reader of the last release could not read it
 ROW_GROUP_SIZE = 100_000  # fixed, so that equal frames give equal files
+# What readers look single rows up by; DuckDB would scan the whole column of ids for each.
+LOOKED_UP_BY = {
+    "documents": ("id",),
+    "text_units": ("id",),
+    "entities": ("id", "title"),
+    "relationships": ("id", "source_id", "target_id", "source", "target"),
+    "evidence": ("relationship_id",),
+}
 READ_ONLY = {"enable_external_access": "false", "lock_configuration": "true", "python_enable_replacements": "false"}
 READ_STATEMENTS = frozenset({"SELECT", "EXPLAIN", "MULTI"})  # MULTI is what PIVOT becomes; the connection is read-only
 
@@ -131,6 +139,9 @@ def _write_database(frames: Mapping[str, pl.DataFrame], path: Path, carrying: Ma
         comments |= views.COMPONENTS_COMMENTS | views.IMPACT_PREDICATES_COMMENTS
         for place, text in comments.items():
             _comment(connection, "column" if "." in place else "table", place, text)
+        for name, keys in LOOKED_UP_BY.items():
+            for key in keys:
+                connection.execute(f"create index {name}_by_{key} on {name} ({key})")
         _create_views(connection)
         connection.execute("commit")
         connection.execute("checkpoint")
@@ -209,7 +220,8 @@ class Index:
         self.restriction = ""
         self._connection = _connect_read_only(folder / DATABASE)
         self._one_at_a_time = threading.Lock()
-        self._vectors = {
+        self._owners: dict[str, pl.Series] = {}  # read once: some hundred bytes a vector
+        self._vectors: dict[str, np.ndarray[Any, np.dtype[np.float32]]] = {
             path.stem: np.load(path, mmap_mode="r", allow_pickle=False)
             for path in sorted((folder / "vectors").glob("*.npy"))
         }
@@ -255,6 +267,7 @@ class Index:
         for owner_table, (ids, vectors) in before.items():
             kept = set(self.frame("select owner_id from embeddings where owner_table = ?", [owner_table])["owner_id"])
             self._vectors[owner_table] = vectors[[row for row, owner_id in enumerate(ids) if owner_id in kept]]
+        self._owners.clear()
 
     def table(self, name: str) -> pl.DataFrame:
         """One table as tables.py declares it, rows in their order. Raises TableError for another name."""
@@ -265,19 +278,30 @@ class Index:
             frame = self._with_vectors(frame)
         return TABLES[name].conform(frame)
 
-    def vectors(self, owner_table: str) -> tuple[list[str], np.ndarray[Any, np.dtype[np.float32]]]:
-        """(owner ids, float32 array n x dim of vectors of length 1), memory-mapped; row i belongs to id i.
+    def owners(self, owner_table: str) -> pl.Series:
+        """Ids of the rows of a table that have a vector; row i of `matrix` belongs to id i.
 
-        Without any vector: no ids and an array of shape (0, 0).
+        Raises StoreError where their numbers differ.
         """
-        ids = self.frame("select owner_id from embeddings where owner_table = ? order by rowid", [owner_table])
-        vectors = self._vectors.get(owner_table, np.zeros((0, 0), dtype=np.float32))
-        if ids.height != len(vectors):
-            raise StoreError(
-                f"{shown_path(self.folder)}: {len(vectors)} vectors for {ids.height} rows of {owner_table}. "
-                'Run "graphrag index --full".'
-            )
-        return ids["owner_id"].to_list(), vectors
+        if owner_table not in self._owners:
+            sql = "select owner_id from embeddings where owner_table = ? order by rowid"
+            ids, n_vectors = self.frame(sql, [owner_table])["owner_id"], len(self.matrix(owner_table))
+            if len(ids) != n_vectors:
+                raise StoreError(
+                    f"{shown_path(self.folder)}: {n_vectors} vectors for {len(ids)} rows of {owner_table}. "
+                    'Run "graphrag index --full".'
+                )
+            self._owners[owner_table] = ids
+        return self._owners[owner_table]
+
+    def matrix(self, owner_table: str) -> np.ndarray[Any, np.dtype[np.float32]]:
+        """float32 array n x dim of vectors of length 1, memory-mapped; without any vector of shape (0, 0)."""
+        none: np.ndarray[Any, np.dtype[np.float32]] = np.zeros((0, 0), dtype=np.float32)
+        return self._vectors.get(owner_table, none)
+
+    def vectors(self, owner_table: str) -> tuple[list[str], np.ndarray[Any, np.dtype[np.float32]]]:
+        """(`owners`, `matrix`)."""
+        return self.owners(owner_table).to_list(), self.matrix(owner_table)
 
     def search_bm25(self, query_terms: Sequence[str], owner_table: str, *, top: int) -> pl.DataFrame:
         """Columns owner_id, score: the `top` rows that hold any of the terms, by BM25; equal scores in table order.

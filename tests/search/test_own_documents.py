@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import polars as pl
 import pytest
 
 from graphrag.search.local_search import search_local
@@ -22,6 +23,7 @@ FACTS = [
     ("Thumb League.md", "Thumb League", "shown_on", "Harbour Vision"),
     ("Harbour Vision.md", "Harbour Vision", "founded_by", "Mira Lang"),
 ]
+UNMEASURED = Likeness(pl.Series([], dtype=pl.String), None)
 QUESTION = "Who founded the broadcaster of Thumb League?"
 
 
@@ -37,17 +39,15 @@ def _units(index: Index) -> dict[str, str]:
 
 def test_documents_titled_like_what_a_passage_names_are_found(broadcasts: Index) -> None:
     unit = _units(broadcasts)
-    assert rank_own_documents(broadcasts, {unit["Thumb League.md"]: 0.5}, Likeness([], None)) == [
-        unit["Harbour Vision.md"]
-    ]
-    assert rank_own_documents(broadcasts, {unit["Friday Soup.md"]: 0.5}, Likeness([], None)) == []
-    assert rank_own_documents(broadcasts, {}, Likeness([], None)) == []
+    assert rank_own_documents(broadcasts, {unit["Thumb League.md"]: 0.5}, UNMEASURED) == [unit["Harbour Vision.md"]]
+    assert rank_own_documents(broadcasts, {unit["Friday Soup.md"]: 0.5}, UNMEASURED) == []
+    assert rank_own_documents(broadcasts, {}, UNMEASURED) == []
 
 
 def test_a_document_that_was_found_already_is_no_next_hop(broadcasts: Index) -> None:
     unit = _units(broadcasts)
     found = {unit["Thumb League.md"]: 0.5, unit["Harbour Vision.md"]: 0.4}
-    assert rank_own_documents(broadcasts, found, Likeness([], None)) == [unit["Mira Lang.md"]]
+    assert rank_own_documents(broadcasts, found, UNMEASURED) == [unit["Mira Lang.md"]]
 
 
 def test_local_search_lists_the_next_hop_behind_the_passages_that_led_to_it(broadcasts: Index) -> None:
@@ -62,5 +62,5 @@ def test_a_passage_full_of_names_brings_a_few_documents_only(make_index: Callabl
     facts = [("Fleet List.md", "Fleet", "has", name) for name in names]
     index = make_index(texts, facts)
     unit = _units(index)
-    found = rank_own_documents(index, {unit["Fleet List.md"]: 1.0}, Likeness([], None))
+    found = rank_own_documents(index, {unit["Fleet List.md"]: 1.0}, UNMEASURED)
     assert len(found) == N_OWN_DOCUMENTS and len(set(found)) == N_OWN_DOCUMENTS
