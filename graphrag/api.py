@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphrag import store
 from graphrag.errors import NothingFound, UsageError, did_you_mean
+from graphrag.object_storage import is_url
 from graphrag.search.edges import DIRECTIONS, Direction, Edge, Hop, open_edges
 from graphrag.search.hop_sources import Statement, load_statements
 from graphrag.search.seeds import resolve_entity
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from graphrag.search.answer import Answer
     from graphrag.search.chains import Chain
+    from graphrag.search.folded_passages import Fold
     from graphrag.search.impact import Carrying, Impact, Impacted
     from graphrag.search.paths import Route
     from graphrag.search.reach import Neighbor
@@ -237,7 +239,7 @@ class Index:
                 model=locate_model(self.settings.embeddings.model, self.root),
                 dynamic=dynamic,
                 llm=model,
-                fold=choose_fold(self.settings.fold, is_on=fold, top=top),
+                fold=self._add_written(choose_fold(self.settings.fold, is_on=fold, top=top)),
             )
         if knobs.count_usage:
             place = self.root / self.settings.output.dir
@@ -255,6 +257,18 @@ class Index:
 
         choice = choose_mode(self._store, question)
         return choice.mode, [choice.render(), *told]
+
+    def _add_written(self, fold: Fold | None) -> Fold | None:
+        """With what was related and learned since the run was published."""
+        from graphrag.search.written_since import load_written
+
+        if fold is None:
+            return None
+        place = self.settings.input.dir
+        input_dir = None if is_url(place) else self.root / place
+        log_path = self.root / self.settings.links.relations
+        written = load_written(self._store, log_path, input_dir, self.settings.learn.folder)
+        return dataclasses.replace(fold, written=written)
 
     def impact(
         self,

@@ -118,6 +118,8 @@ def test_an_agent_asks_reads_relates_and_takes_back(bank: Path) -> None:
             "is there already, unchanged"
         )
         assert f"<- supersedes new-limits.md: {note}" in (await call("get_entry", entry="limits.md"))[1]
+        text = (await call("query_knowledge", question="What is the export limit?", mode="basic"))[1]
+        assert "(superseded by new-limits.md)" in text or f"<- supersedes new-limits.md (neighbor): {note}" in text
 
         is_error, text = await call("unlink_entries", entry="new-limits", type="supersedes", to="limits")
         assert is_error
@@ -126,6 +128,7 @@ def test_an_agent_asks_reads_relates_and_takes_back(bank: Path) -> None:
         arguments = {"entry": "new-limits", "type": "supersedes", "to": "limits", "reason": "Only a try"}
         assert (await call("unlink_entries", **arguments))[1].startswith("removed: ")
         assert "No relations." in (await call("get_entry", entry="limits.md"))[1]
+        assert "supersede" not in (await call("query_knowledge", question="export limit", mode="basic"))[1]
 
     drive(bank, talk)
 
@@ -144,6 +147,9 @@ def test_an_agent_learns_and_finds_it_again(bank: Path) -> None:
         assert "created: learned/retries-count-against-the-quota.md clarifies limits.md" in text
         text = (await call("get_entry", entry="Retries count against the quota"))[1]
         assert "-> clarifies limits.md" in text and "locks itself out" in text
+        text = (await call("query_knowledge", question="export limit of parcels"))[1]
+        note = "What counts against the figure named there. | The gateway counts retries against the quota"
+        assert f"<- clarifies learned/retries-count-against-the-quota.md (neighbor): {note}" in text
 
         is_error, text = await call("report_learning", title="Session log", text="Next steps: look at the todo list.")
         assert is_error

@@ -12,21 +12,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from graphrag.digest import show_quote, trim_span
 from graphrag.relations.events import RELATION_TYPES
+from graphrag.search.entry_summary import summarise_entry
 from graphrag.search.folding import RELATION_SCHEMA
 from graphrag.search.rows import Passage
-from graphrag.sentences import sentence_spans
+from graphrag.search.written_since import Written
 
 if TYPE_CHECKING:
     from graphrag.store import Index
 
-MAX_SUMMARY, HEAD_CHARACTERS = 200, 1_000
-SUMMARY_FIELDS = ("summary", "description", "abstract")  # of front matter, where the author wrote one
-
-_WRITTEN = """
-    select from_document_id as source, to_document_id as target, type, note from entry_relations
-"""
+SUMMARY_FIELDS = ("summary", "description", "abstract")  # of front matter
+_STATED = "select from_document_id as source, to_document_id as target, type, note from entry_relations"
 _EXTRACTED = f"""
     union all
     select s.document_id, t.document_id, r.predicate, '' from relationships r
@@ -65,31 +61,47 @@ class Around(NamedTuple):
     entries: dict[str, Entry]
 
 
-def has_relations(index: Index, *, origins: str) -> bool:
-    """False where the run's manifest says that there is none: then folding needs not look."""
+def has_relations(index: Index, *, origins: str, written: Written | None) -> bool:
+    """False where the run's manifest says that there is none and none was written since: folding needs not look."""
+    if written is not None and written.relations.height:
+        return True
     counts = index.manifest.get("counts")
     if counts is None:
         return True
     return "entry_relations" in counts and (origins == "all" or counts["entry_relations"] > 0)
 
 
-def load_relations_among(index: Index, documents: Sequence[str], *, origins: str) -> pl.DataFrame:
-    """The relations with both ends among some documents: RELATION_SCHEMA."""
-    return index.frame(
-        f"select * from ({_state(origins)}) where list_contains($inside::varchar[], source) "
+def load_relations_among(
+    index: Index, documents: Sequence[str], *, origins: str, written: Written | None = None
+) -> pl.DataFrame:
+    """The relations with both ends among some documents: RELATION_SCHEMA. written: instead of the authored ones."""
+    found = index.frame(
+        f"select * from ({_state(origins, written)}) where list_contains($inside::varchar[], source) "
         "and list_contains($inside::varchar[], target) order by all",
         {"inside": list(documents)},
     )
+    if written is None:
+        return found
+    inside = pl.col("source").is_in(list(documents)) & pl.col("target").is_in(list(documents))
+    return pl.concat([found, written.relations.filter(inside)])
 
 
 def load_around(
-    index: Index, results: Sequence[str], *, ranked: Sequence[str], shown: Sequence[str], origins: str
+    index: Index,
+    results: Sequence[str],
+    *,
+    ranked: Sequence[str],
+    shown: Sequence[str],
+    origins: str,
+    written: Written | None = None,
 ) -> Around:
     """The relations with one end among the results and the other one not ranked; and what is shown of their far ends
-    and of the documents `shown`."""
+    and of the documents `shown`. written: instead of the authored ones of the index."""
+    new = _relations_around(written, results, ranked)
+    ends = {end for row in new.select("source", "target").iter_rows() for end in row} - set(results)
     frame = index.frame(
-        f"with stated as ({_state(origins)}), chosen as ({_AROUND}) {_DESCRIBED}",
-        {"results": list(results), "ranked": list(ranked), "shown": list(shown)},
+        f"with stated as ({_state(origins, written)}), chosen as ({_AROUND}) {_DESCRIBED}",
+        {"results": list(results), "ranked": list(ranked), "shown": sorted({*shown, *ends})},
     )
     entries: dict[str, Entry] = {}
     for row in frame.iter_rows(named=True):
@@ -98,23 +110,31 @@ def load_around(
             text, title, path = row["text"] or "", row["title"], row["path"]
             place = (row["unit_id"], row["human_readable_id"], text, row["start_char"], id_, title, path)
             passage = Passage(*place, row["heading_path"]) if row["unit_id"] else None
-            entries[id_] = Entry(id_, title, path, summarise_entry(row["metadata"], text), passage)
-    return Around(frame.drop_nulls("type").select(list(RELATION_SCHEMA)), entries)
+            entries[id_] = Entry(id_, title, path, summarise_entry(_declared(row["metadata"]), text), passage)
+    notes = written.notes if written else {}
+    entries |= {end: Entry(*notes[end], passage=None) for end in ends & notes.keys()}
+    far = pl.col("source").is_in(list(entries)) | pl.col("target").is_in(list(entries))
+    found = frame.drop_nulls("type").select(list(RELATION_SCHEMA))
+    return Around(pl.concat([found, new.filter(far)]), entries)
 
 
-def summarise_entry(metadata: str, text: str) -> str:
-    """One sentence: what the front matter calls its summary, else the first sentence of the text, cut where long."""
-    fields = json.loads(metadata) if any(f'"{name}"' in metadata for name in SUMMARY_FIELDS) else {}
-    said = [fields[name] for name in SUMMARY_FIELDS if isinstance(fields.get(name), str) and fields[name].strip()]
-    text = said[0] if said else text[:HEAD_CHARACTERS]
-    for start, end in sentence_spans(text):
-        if text[start] in "#|`~" or len(text[start:end].split()) < 2:
-            continue
-        start, end = trim_span(text, start, end)
-        if sentence := show_quote(text[start:end]):
-            return sentence if len(sentence) <= MAX_SUMMARY else sentence[: MAX_SUMMARY - 1].rstrip() + "…"
-    return ""
+def _relations_around(written: Written | None, results: Sequence[str], ranked: Sequence[str]) -> pl.DataFrame:
+    if written is None:
+        return pl.DataFrame(schema=RELATION_SCHEMA)
+    near, known = list(results), list(ranked)
+    out = pl.col("source").is_in(near) & ~pl.col("target").is_in(known)
+    into = pl.col("target").is_in(near) & ~pl.col("source").is_in(known)
+    return written.relations.filter(out | into)
 
 
-def _state(origins: str) -> str:
-    return _WRITTEN + (_EXTRACTED if origins == "all" else "")
+def _declared(metadata: str) -> object:
+    """The summary that front matter gives."""
+    if not any(f'"{name}"' in metadata for name in SUMMARY_FIELDS):
+        return None
+    fields = json.loads(metadata)
+    return next((fields[name] for name in SUMMARY_FIELDS if fields.get(name)), None)
+
+
+def _state(origins: str, written: Written | None) -> str:
+    links_only = " where origin = 'link'" if written is not None else ""
+    return _STATED + links_only + (_EXTRACTED if origins == "all" else "")

@@ -24,6 +24,7 @@ from graphrag.search.entry_relations import (
 from graphrag.search.folding import Related, Result, attach_neighbors, fold_entries
 from graphrag.search.rows import Passage
 from graphrag.search.sections import list_sources
+from graphrag.search.written_since import Written
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,13 +39,14 @@ WORDS = {"corrects": "corrected by", "supersedes": "superseded by", "clarifies":
 
 @dataclass(frozen=True)
 class Fold:
-    """Knobs of folding, as settings [fold] describes them."""
+    """Knobs of folding, as settings [fold] describes them; and what was related since the index was made."""
 
     pool: int = 20
     results: int = 8
     protect: int = 2
     neighbors: int = 3
     origins: str = "authored"
+    written: Written | None = None
 
 
 def choose_fold(knobs: FoldSettings, *, is_on: bool | None = None, top: int | None = None) -> Fold | None:
@@ -104,7 +106,7 @@ def fold_passages(
     second pool when folding leaves too few results.
     """
     flat = FoldedPassages(list(passages), dict(scores))
-    if fold is None or not has_relations(index, origins=fold.origins):
+    if fold is None or not has_relations(index, origins=fold.origins, written=fold.written):
         return flat
     pool = _fold_pool(index, passages, fold, size=fold.pool)
     if pool.relations.height and len(pool.results) < fold.results:
@@ -113,7 +115,9 @@ def fold_passages(
         pool = _fold_pool(index, more, fold, size=2 * fold.pool)
     results = [result.id for result in pool.results]
     pointers = [pointer.id for result in pool.results for pointer in result.pointers]
-    around = load_around(index, results, ranked=pool.documents, shown=pointers, origins=fold.origins)
+    around = load_around(
+        index, results, ranked=pool.documents, shown=pointers, origins=fold.origins, written=fold.written
+    )
     if not pool.relations.height and not around.relations.height:
         return flat
     attached = attach_neighbors(pool.results, pool.documents, around.relations, neighbors=fold.neighbors)
@@ -130,7 +134,7 @@ def tell_refused(answer: Answer, folded: FoldedPassages) -> Answer:
 
 def _fold_pool(index: Index, passages: Sequence[Passage], fold: Fold, *, size: int) -> _Pool:
     documents = list(dict.fromkeys(passage.document for passage in passages))[:size]
-    found = load_relations_among(index, documents, origins=fold.origins)
+    found = load_relations_among(index, documents, origins=fold.origins, written=fold.written)
     results = fold_entries(documents, found, results=fold.results, protect=fold.protect)
     return _Pool(list(passages), documents, found, results)
 

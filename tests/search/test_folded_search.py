@@ -13,6 +13,7 @@ from graphrag.ids import document_id
 from graphrag.render import render_answer
 from graphrag.search import answer_question
 from graphrag.search.answer import Answer
+from graphrag.search.entry_summary import summarise_entry
 from graphrag.search.folded_passages import Fold
 from graphrag.store import Index
 
@@ -164,6 +165,21 @@ def test_what_another_entry_corrects_is_not_quoted_as_truth(make_index: Callable
 def test_as_many_as_asked_for_are_listed(make_bank: Callable[[str], Index]) -> None:
     assert len(_ask(make_bank(V1), fold=Fold(results=3), top=3).sources) == 3
     assert len(_ask(make_bank(V1), fold=Fold(results=12), top=12).sources) == 12
+
+
+@pytest.mark.parametrize(
+    ("declared", "text", "summary"),
+    [
+        (None, "# Limits\n\nThe export limit is 250 parcels. More follows.", "The export limit is 250 parcels."),
+        ("What the desk may export. Twice.", "Other words stand here.", "What the desk may export."),
+        (3, "That is all. We need a copy of [[INC-1|the cache]] at night.", "We need a copy of the cache at night."),
+        (None, "```sh\nssh ops@vm\n```\n\nThat is all.", "That is all."),
+        (None, "The harbour " * 100 + "ends.", ("The harbour " * 100)[:199].rstrip() + "…"),
+        (None, "", ""),
+    ],
+)  # fmt: skip
+def test_a_summary_is_one_sentence_that_reads_by_itself(declared: object, text: str, summary: str) -> None:
+    assert summarise_entry(declared, text) == summary
 
 
 def test_usage_counts_what_is_listed_once_a_search(tmp_path: Any) -> None:
