@@ -246,6 +246,11 @@ class Index:
             store.append_usage(place, [source.path for source in answer.sources], mode=chosen)
         return dataclasses.replace(answer, notices=(*told, *answer.notices))
 
+    @property
+    def restriction(self) -> str:
+        """How many documents match `where`, in words; empty without it."""
+        return self._store.restriction
+
     def _choose_mode(self, mode: str, question: str, *, is_global: bool) -> tuple[str, list[str]]:
         """The mode to answer in, and lines that say why. Nothing but global has levels."""
         told = [self._store.restriction] if self._store.restriction else []

@@ -48,6 +48,12 @@ def open_project(root: Path | None, overrides: list[str] | None) -> tuple[Path, 
     return root, settings
 
 
+def tell_restriction(restriction: str) -> None:
+    """How many documents match --where, on stderr; nothing without it."""
+    if restriction:
+        print(restriction, file=sys.stderr)
+
+
 def _refuse_other_graphrag() -> None:
     """Microsoft's distribution `graphrag` has the same import name: in one environment files of both mix."""
     from importlib.metadata import PackageNotFoundError, distribution

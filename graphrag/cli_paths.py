@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from graphrag.cli_options import Json, Root, Set, open_project
+from graphrag.cli_options import Json, Root, Set, Where, open_project, tell_restriction
 from graphrag.errors import NothingFound, UsageError
 
 Cite = Annotated[bool, typer.Option("--cite", help="Under each line its hops, with text units and weight.")]
@@ -37,6 +37,7 @@ def impact(
     cite: Cite = False,
     show_sources: ShowSources = False,
     origin: Origin = "stated",
+    where: Where = "",
     json: Json = False,
     root: Root = None,
     set_: Set = None,
@@ -52,7 +53,8 @@ def impact(
     from graphrag.render import render_json
 
     predicates = [rel.strip() for rel in rels.split(",") if rel.strip()]
-    with Index(settings, root) as index:
+    with Index(settings, root, where=where) as index:
+        tell_restriction(index.restriction)
         if all_:
             risks = index.risks(rels=predicates, top=top)
             print(render_json(risks.to_json()) if json else risks.render(show_sources=show_sources))
@@ -72,6 +74,7 @@ def path(
     ] = "out",
     show_sources: ShowSources = False,
     origin: Origin = "stated",
+    where: Where = "",
     json: Json = False,
     root: Root = None,
     set_: Set = None,
@@ -84,7 +87,8 @@ def path(
     from graphrag.api import Index
     from graphrag.render import render_json
 
-    with Index(settings, root) as index:
+    with Index(settings, root, where=where) as index:
+        tell_restriction(index.restriction)
         found = index.path(source, target, n=n, max_hops=max_hops, direction=direction, origin=origin)
     print(render_json(found.to_json()) if json else found.render(show_sources=show_sources))
 
@@ -107,6 +111,7 @@ def neighborhood(
     top: Top = 50,
     show_sources: ShowSources = False,
     origin: Origin = "stated",
+    where: Where = "",
     json: Json = False,
     root: Root = None,
     set_: Set = None,
@@ -119,7 +124,8 @@ def neighborhood(
     from graphrag.api import Index
     from graphrag.render import render_json
 
-    with Index(settings, root) as index:
+    with Index(settings, root, where=where) as index:
+        tell_restriction(index.restriction)
         found = index.neighborhood(name, hops=hops, direction=direction, hub_cutoff=hub_cutoff, top=top, origin=origin)
     print(render_json(found.to_json()) if json else found.render(show_sources=show_sources))
 
@@ -133,6 +139,7 @@ def chains(
     cite: Annotated[bool, typer.Option("--cite", help="After each hop its text units and weight.")] = False,
     show_sources: ShowSources = False,
     origin: Origin = "stated",
+    where: Where = "",
     json: Json = False,
     root: Root = None,
     set_: Set = None,
@@ -145,7 +152,8 @@ def chains(
     from graphrag.api import Index
     from graphrag.render import render_json
 
-    with Index(settings, root) as index:
+    with Index(settings, root, where=where) as index:
+        tell_restriction(index.restriction)
         found = index.chains(name, max_depth=max_depth, to_type=to_type, top=top, origin=origin)
     if json:
         print(render_json(found.to_json()))

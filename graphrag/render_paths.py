@@ -14,12 +14,11 @@ from graphrag.digest import show_quote
 from graphrag.search.chains import Chain, render_chain
 from graphrag.search.edges import Edge, Hop
 from graphrag.search.hop_sources import Statement, render_labels
-from graphrag.search.impact import Impact, Impacted
+from graphrag.search.impact import Impact, Impacted, render_survivors
 from graphrag.search.paths import Route
 from graphrag.search.reach import Neighbor
 from graphrag.search.systemic_risk import Risk, Risks
 
-MAX_SURVIVORS = 50
 MAX_NAMED = 5  # of what an entity breaks, in `impact --all`
 
 Statements = Mapping[str, Sequence[Statement]]
@@ -63,9 +62,7 @@ def render_impact(
     if not impact.impacted:
         lines.append(f"nothing breaks with {impact.failed}")
     lines += _more(len(impact.impacted) - len(shown))
-    survivors = list(impact.survivors)
-    lines.append(f"survives: {', '.join(survivors[:MAX_SURVIVORS]) or 'nothing in this component'}")
-    lines += _more(len(survivors) - MAX_SURVIVORS)
+    lines += render_survivors(list(impact.survivors))
     if impact.n_not_connected:
         lines.append(f"not connected: {impact.n_not_connected:,}")
     if impact.not_walked:

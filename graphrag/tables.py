@@ -21,6 +21,7 @@ TEXT, INT, FLOAT, BOOL = pl.String(), pl.Int64(), pl.Float64(), pl.Boolean()
 TEXTS, INTS, VECTOR = pl.List(pl.String()), pl.List(pl.Int64()), pl.List(pl.Float32())
 FINDINGS = pl.List(pl.Struct({"explanation": pl.String(), "summary": pl.String()}))
 SUSPECT_SCORE = 0.4  # open pairs of alias_candidates below it are right a few times in a hundred: kept, not put forward
+BARE_PREDICATES = ("links_to", "embeds")  # of links whose place says nothing of the relation
 UNCONNECTED = "Unconnected entities"  # title of the community of entities without a relationship
 
 
@@ -160,10 +161,14 @@ ENTITIES = Table(
         Column("degree", INT, "Number of distinct neighbours, itself excluded, co-occurrence excluded."),
         Column("aliases", TEXTS, "Its other surfaces, sorted."),
         Column("n_documents", INT, "Number of distinct document contents that mention it."),
-        Column("pagerank", FLOAT, "PageRank over all relationships by weight, rounded to 9 digits; sums to 1."),
+        Column(
+            "pagerank", FLOAT, "PageRank over all relationships by weight, bare links one way; 9 digits, sums to 1."
+        ),
         Column("is_hub", BOOL, "degree is greater than max(15, 95th percentile of degree)."),
         Column(
-            "is_cut_vertex", BOOL, "Without it its neighbours fall apart (articulation point), co-occurrence excluded."
+            "is_cut_vertex",
+            BOOL,
+            "Without it its neighbours fall apart (articulation point); without co-occurrence and bare links.",
         ),
     ),
     n_reference=8,
@@ -492,6 +497,11 @@ TABLES: dict[str, Table] = {
         EMBEDDINGS, FAILURES, LLM_CALLS, RUNS, RUN_CHANGES,
     )
 }  # fmt: skip
+
+
+def is_bare_link() -> pl.Expr:
+    """Of relationships: a link without a word on the relation. It joins pages, and is no way for a failure to go."""
+    return (pl.col("origin") == "link") & pl.col("predicate").is_in(BARE_PREDICATES)
 
 
 def failure_row(

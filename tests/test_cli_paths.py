@@ -266,3 +266,16 @@ def test_what_breaks_with_redis_in_the_sample(sample_index: Path, capsys: pytest
     assert "Billing" in survivors and "Auth Service" not in survivors
     assert run("impact", "--all", "--top", "1", *known) == 0
     assert capsys.readouterr().out.splitlines()[0].startswith("1. vm-lju-07 breaks ")
+
+
+def test_only_what_matching_documents_say_is_walked(ask: Ask) -> None:
+    where = ["--where", "regexp_matches(path, '^c[13]\\.')"]
+    assert ask("impact", "redis", *where) == (
+        "token cache via Redis <- token cache\n"
+        "survives: nothing in this component\n"
+        "not connected: 2\n"
+        "2 of 8 documents match --where.\n"
+    )
+    assert ask("path", "login flow", "redis", *where, code=3).startswith("2 of 8 documents match --where.\nNo path")
+    assert ask("neighborhood", "login flow", *where).count("Auth Service") >= 1
+    assert "token cache" not in ask("chains", "login flow", "--max-depth", "5", *where)

@@ -13,10 +13,8 @@ import polars as pl
 
 from graphrag.ids import row_id
 from graphrag.index.link_targets import AMBIGUOUS, RESOLVED
-from graphrag.reading.written_link import EMBEDS, LINKS_TO
-from graphrag.tables import RELATIONSHIP_MENTIONS
+from graphrag.tables import BARE_PREDICATES, RELATIONSHIP_MENTIONS
 
-BARE = (LINKS_TO, EMBEDS)  # what a link stands for where its line says no more
 SCHEMA = pl.Schema(
     {**RELATIONSHIP_MENTIONS.schema, "source_document_id": pl.String(), "target_document_id": pl.String()}
 )
@@ -46,7 +44,7 @@ def relate_links(links: pl.DataFrame, documents: pl.DataFrame, text_units: pl.Da
         row_id("link", document, str(ordinal))
         for document, ordinal in frame.select("document_id", "ordinal").iter_rows()
     ]
-    words = pl.when(pl.col("predicate").is_in(BARE)).then(pl.lit("")).otherwise("predicate")
+    words = pl.when(pl.col("predicate").is_in(BARE_PREDICATES)).then(pl.lit("")).otherwise("predicate")
     return frame.select(
         pl.Series("id", ids, dtype=pl.String), "text_unit_id", "document_id", "subject", "predicate", "object",
         pl.col("subject").alias("subject_surface"), words.alias("predicate_surface"),

@@ -19,7 +19,7 @@ from graphrag import tables
 from graphrag.graphs import cut_vertices, pagerank
 from graphrag.ids import content_sha256, relationship_id, row_id
 from graphrag.names import name_key
-from graphrag.tables import INT
+from graphrag.tables import INT, is_bare_link
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -276,12 +276,20 @@ def hub_cutoff(degrees: pl.Series) -> int:
 
 
 def _rank_entities(entity_ids: pl.Series, relationships: pl.DataFrame) -> pl.Series:
-    ranks = pagerank(len(entity_ids), _number_ends(entity_ids, relationships), relationships["weight"].to_numpy())
+    """PageRank. What is stated counts both ways; a bare link counts for its target alone, as on the web, so that a map
+    of contents is not important because it points at everything."""
+    both = relationships.filter(~is_bare_link())
+    pairs, weights = _number_ends(entity_ids, both), both["weight"].to_numpy()
+    bare = relationships.filter(is_bare_link())
+    edges = np.concatenate([pairs, pairs[:, ::-1], _number_ends(entity_ids, bare)])
+    counts = np.concatenate([weights, weights, bare["weight"].to_numpy()])
+    ranks = pagerank(len(entity_ids), edges, counts, directed=True)
     return pl.Series([round(float(rank), PAGERANK_DIGITS) for rank in ranks], dtype=pl.Float64)
 
 
 def _find_cut_vertices(entity_ids: pl.Series, relationships: pl.DataFrame) -> pl.Series:
-    typed = relationships.filter(pl.col("origin") != "cooccurrence")
+    """A page that links to both sides is no way round: bare links join nothing here."""
+    typed = relationships.filter((pl.col("origin") != "cooccurrence") & ~is_bare_link())
     return pl.Series(cut_vertices(len(entity_ids), _number_ends(entity_ids, typed)), dtype=pl.Boolean)
 
 

@@ -7,17 +7,17 @@ does not break with it.
 The walk and its ranking are those of the impact command (impact.py). What carries is not: a setting lists predicates, a
 question is answered from whatever words the documents use.
 
-Reads relationships, entities. Does not: say what survives (the impact command does).
+Reads relationships, entities, entity_components. Does not: say why something survives (the impact command does).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from graphrag.search.edges import Direction, Edge, FetchEdges, open_edges
-from graphrag.search.impact import Carrying, list_predicates, trace_impact
+from graphrag.search.impact import Carrying, list_component, list_predicates, trace_impact
 from graphrag.search.ranking import stem_term
 from graphrag.tokens import split_search_terms
 
@@ -32,7 +32,7 @@ _ASKS = re.compile(
     r"\b(?:what|which|who)\b.{0,80}\b(?:breaks?|fails?|stops?|dies?|goes down|affected|impacted|at risk|lost)\b.{0,80}"
     r"\b(?:if|when|without|by|of)\b"
     r"|\b(?:what|which|who)\b.{0,80}\b(?:depends?|rel(?:y|ies)|builds?) on\b"
-    r"|\b(?:impact|effects?|blast radius|consequences?) of\b.{0,40}\b(?:losing|loss|failure|outage)\b",
+    r"|\b(?:effects?|consequences?) of\b.{0,40}\b(?:losing|loss|failure|outage)\b|\b(?:impact|blast radius) of\b",
     re.IGNORECASE,
 )
 _ASKS_FORWARD = re.compile(r"\b(?:do(?:es)?|did|can)\b.{1,80}\b(?:depend|rely|build|break|fail)\b", re.IGNORECASE)
@@ -56,19 +56,29 @@ def asks_for_dependents(question: str) -> bool:
     return bool(_ASKS.search(question)) and not _ASKS_FORWARD.search(question)
 
 
-def find_dependents(index: Index, entity_ids: Sequence[str]) -> list[str]:
-    """Ids of the relationships that lead to the entities, one for each entity that needs them: the last hop of its best
-    chain, ranked as the impact command ranks (impact.py)."""
+class Dependents(NamedTuple):
+    """relationships: ids, one for each entity that needs what failed: the last hop of its best chain, ranked as the
+    impact command ranks. survivors: titles of the same component that do not, by title."""
+
+    relationships: list[str]
+    survivors: list[str]
+
+
+def find_dependents(index: Index, entity_ids: Sequence[str]) -> Dependents:
+    """What needs the entities, and what does not though it is connected with them."""
     titles = index.frame(
         "select title from entities where id in (select unnest(?::varchar[])) order by lower(title), title",
         (list(entity_ids),),
     )["title"].to_list()
     carrying = Carrying(frozenset(list_predicates(index)), frozenset())
     found: dict[str, int] = {}
+    broken = set(titles)
     for title in titles:
         for entity in trace_impact(_open_needs(index), title, carrying):
             found.setdefault(entity.edges[0].id, entity.hops)
-    return sorted(found, key=lambda relationship: found[relationship])[:MAX_DEPENDENTS]
+            broken.add(entity.title)
+    survivors = [title for title in list_component(index, titles) if title not in broken]
+    return Dependents(sorted(found, key=lambda relationship: found[relationship])[:MAX_DEPENDENTS], survivors)
 
 
 def _open_needs(index: Index) -> FetchEdges:

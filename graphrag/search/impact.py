@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from graphrag.store import Index
 
 ALL_PREDICATES = "all"
+MAX_SURVIVORS = 50  # named in a line; --json has all
 NO_PATH, OTHER_PREDICATES = "no carrying path", "only through other predicates"
 
 
@@ -134,17 +135,10 @@ def find_impact(
 
     Raises StoreError for an index that an earlier release made, without entity_components.
     """
-    if index.frame("select 1 from duckdb_tables() where table_name = 'entity_components'").is_empty():
-        raise StoreError('The index was made by an earlier release. Run "graphrag index" once.')
+    component = list_component(index, [failed])
     fetch = open_edges(index, cooccurrence=cooccurrence)
     impacted = trace_impact(fetch, failed, carrying)
     broken = {failed, *(entity.title for entity in impacted)}
-    component = index.frame(
-        "select e.title from entities e join entity_components c on c.entity_id = e.id where c.component = "
-        "(select c.component from entities e join entity_components c on c.entity_id = e.id where e.title = ?) "
-        "order by lower(e.title), e.title",
-        (failed,),
-    )["title"].to_list()
     survivors = [title for title in component if title not in broken]
     not_walked = count_not_walked(index, sorted(broken), carrying)
     reachable: set[str] = set()
@@ -155,6 +149,29 @@ def find_impact(
     n_entities = int(index.frame("select count(*) from entities").item())
     why = {title: OTHER_PREDICATES if title in reachable else NO_PATH for title in survivors}
     return Impact(failed, impacted, why, n_entities - len(broken) - len(survivors), not_walked)
+
+
+def list_component(index: Index, titles: Sequence[str]) -> list[str]:
+    """Titles of all entities that stated relationships connect with these, themselves included, by title.
+
+    Raises StoreError for an index that an earlier release made, without entity_components.
+    """
+    if index.frame("select 1 from duckdb_tables() where table_name = 'entity_components'").is_empty():
+        raise StoreError('The index was made by an earlier release. Run "graphrag index" once.')
+    found = index.frame(
+        "select e.title from entities e join entity_components c on c.entity_id = e.id where c.component in "
+        "(select c.component from entities e join entity_components c on c.entity_id = e.id where e.title in "
+        "(select unnest(?::varchar[]))) order by lower(e.title), e.title",
+        (list(titles),),
+    )
+    return [str(title) for title in found["title"]]
+
+
+def render_survivors(survivors: Sequence[str]) -> list[str]:
+    """The line of those that do not break, and one that counts those beyond MAX_SURVIVORS."""
+    line = f"survives: {', '.join(survivors[:MAX_SURVIVORS]) or 'nothing in this component'}"
+    n_more = len(survivors) - MAX_SURVIVORS
+    return [line, f"... and {n_more} more"] if n_more > 0 else [line]
 
 
 def list_predicates(index: Index) -> list[str]:

@@ -18,14 +18,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from graphrag.context import TokenCounter, pack
+from graphrag.context import Packed, TokenCounter, pack
 from graphrag.search.answer import NOTHING, Answer, Usage, compose_answer, with_context
-from graphrag.search.cues import is_negated, is_yes_no
-from graphrag.search.dependents import asks_for_dependents, find_dependents
+from graphrag.search.cues import is_yes_no
 from graphrag.search.entities_of_type import compose_entities, find_entities_of_type
 from graphrag.search.extract import Quote, choose_quotes, render_fact
 from graphrag.search.facts import MAX_FACTS, answers_outright, choose_facts, rank_facts, sort_facts
 from graphrag.search.folded_passages import Fold, FoldedPassages, fold_passages, tell_refused
+from graphrag.search.leading import Leading, find_leading
 from graphrag.search.lookups import one_of
 from graphrag.search.neighborhood import Ranks, expand_neighborhood, rank_neighborhood
 from graphrag.search.overview import compose_overview, find_overview
@@ -66,24 +66,25 @@ if TYPE_CHECKING:
 
 MAX_PASSAGES, MAX_ENTITIES, MAX_REPORTS = 20, 10, 3
 N_FACT_SEEDS, N_PASSAGE_SEEDS = 5, 20
-MAX_QUOTED_PASSAGES, MAX_QUOTES, MAX_LEADING_LINES = 10, 5, 20
+MAX_QUOTED_PASSAGES, MAX_QUOTES = 10, 5
 # A name in the question says more than a fact that is like it: HippoRAG 2 has facts only.
 NAME_WEIGHT, FACT_WEIGHT = 2.0, 1.0
+SHARES_OF_WALK = {"Relationships": 0.6, "Sources": 0.4}
 SHARES = {"Entities": 0.1, "Relationships": 0.3, "Sources": 0.5, "Reports": 0.1}
 
 
 @dataclass(frozen=True)
 class Found:
-    """What the graph and the lists gave, best first; `likeness` is cosines of passages and facts by id, `leading` are
-    the facts that lead to the named entities, when the question asks what needs them; `in_named` the text units of
-    the documents it names; `quotable` those that answer in their own words, not as the next hop of another."""
+    """What the graph and the lists gave, best first; `likeness` is cosines of passages and facts by id, `leading` the
+    walk that answers the question, where it asks for one; `in_named` the text units of the documents it names;
+    `quotable` those that answer in their own words, not as the next hop of another."""
 
     named: list[NamedEntity]
     in_named: list[str]
     folded: FoldedPassages
     quotable: dict[str, float]
     facts: list[Fact]
-    leading: list[Fact]
+    leading: Leading
     likeness: dict[str, float]
     entities: list[dict[str, Any]]
     reports: list[Report]
@@ -115,7 +116,7 @@ def search_local(
         seconds = round(time.perf_counter() - began, 3)
         return Answer("local", question, NOTHING, False, usage=Usage(seconds=seconds), notices=(*notices, unknown))
     found = _find(index, asked, named, top=top, fold=fold)
-    facts = list(dict.fromkeys([*found.leading, *found.facts]))
+    facts = list(dict.fromkeys([*found.leading.facts, *found.facts]))
     answer = Answer(
         "local", question, NOTHING, False,
         sources=found.folded.list_sources(top=top), entities=tuple(found.entities),
@@ -123,16 +124,16 @@ def search_local(
     )  # fmt: skip
     relevant, facts = _choose_relevant(asked, found)
     if relevant or facts:
-        packed = pack(_sections(found), budget=budget_tokens, count=count)
+        packed = _pack(index, found, budget_tokens=budget_tokens, count=count)
         answer = with_context(answer, packed)
         shown = [p for p in relevant if p.human_readable_id in packed.ids.get("Sources", ())]
-        limit = 0 if found.leading else MAX_QUOTES
+        limit = 0 if found.leading.facts else MAX_QUOTES
         facts = [f for f in facts if f.human_readable_id in packed.ids.get("Relationships", ())]
         stated = facts if answers_outright(asked, facts, named) else []
         names, inside = group_names(index, named), found.in_named
         quotes = choose_quotes(asked, shown, found.quotable, limit=limit, in_named=inside, names=names, stated=stated)
         citations = [*(quote.to_citation() for quote in quotes), *(fact.to_citation() for fact in facts)]
-        if lines := _render(quotes, facts, leads=bool(found.leading)):
+        if lines := _render(quotes, facts, found.leading):
             answer = compose_answer(answer, lines, citations, packed=packed)
         elif is_yes_no(asked.text):
             answer = replace(answer, notices=(*answer.notices, explain_unsettled(named)))
@@ -185,8 +186,7 @@ def _find(index: Index, asked: Question, named: Sequence[NamedEntity], *, top: i
     candidates = rank_facts(around, ranks, names, fact_hits, seed_facts)
     likeness = like_passages.of(scores) | like_facts.of(candidates)
     facts = sort_facts(asked, load_facts(index, candidates), names, likeness)[:MAX_FACTS]
-    wants_dependents = bool(names) and asks_for_dependents(asked.text) and not is_negated(asked.text)
-    leading = load_facts(index, find_dependents(index, names)) if wants_dependents else []
+    leading = find_leading(index, asked.text, named)
     entities = _list_entities(index, named, ranks)
     reports = _find_reports(index, [entity["id"] for entity in entities], ranks)
 
@@ -273,23 +273,41 @@ def _choose_relevant(asked: Question, found: Found) -> tuple[list[Passage], list
         if passage.id in found.quotable
         if passage.id in found.in_named or is_relevant(asked, found.likeness.get(passage.id, 0.0), passage.text)
     ]
-    if found.leading:
-        return passages, found.leading[:MAX_LEADING_LINES]
+    if found.leading.facts:
+        return passages, list(found.leading.facts)
     return passages, choose_facts(asked, found.facts, found.named, found.likeness)
+
+
+def _pack(index: Index, found: Found, *, budget_tokens: int, count: TokenCounter) -> Packed:
+    """The context: of a walk its hops, their passages and the line below them, nothing else."""
+    walk = found.leading
+    if not walk.facts:
+        return pack(_sections(found), budget=budget_tokens, count=count)
+    units = list(dict.fromkeys(fact.text_unit_id for fact in walk.facts if fact.text_unit_id))
+    sections = [
+        fact_section(walk.facts, share=SHARES_OF_WALK["Relationships"]),
+        source_section(load_passages(index, units), share=SHARES_OF_WALK["Sources"]),
+    ]
+    after = "\n".join(["", *walk.after]) if walk.after else ""
+    n_after = count(after)
+    packed = pack(sections, budget=max(1, budget_tokens - n_after), count=count)
+    if packed.n_tokens + n_after > budget_tokens:
+        return packed
+    return replace(packed, text=packed.text + after, n_tokens=packed.n_tokens + n_after)
 
 
 def _sections(found: Found) -> list[Any]:
     return [
-        fact_section(list(dict.fromkeys([*found.leading, *found.facts])), share=SHARES["Relationships"]),
+        fact_section(found.facts, share=SHARES["Relationships"]),
         source_section(found.folded.passages, share=SHARES["Sources"], marks=found.folded.marks),
         report_section(found.reports, share=SHARES["Reports"]),
         entity_section(found.entities, share=SHARES["Entities"]),
     ]
 
 
-def _render(quotes: Sequence[Quote], facts: Sequence[Fact], *, leads: bool) -> list[str]:
-    """Sentences, then relationships; or nothing but what leads to the named entity (specs/context-graph.md, 28)."""
+def _render(quotes: Sequence[Quote], facts: Sequence[Fact], walk: Leading) -> list[str]:
+    """Sentences, then relationships; or nothing but the walk that answers."""
     lines = [render_fact(fact) for fact in facts]
-    if leads:
-        return ["What leads to it, nearest first:", *lines]
+    if walk.facts:
+        return [walk.heading, *lines, *walk.after]
     return [*(quote.render() for quote in quotes), *(["Relationships:"] if lines else []), *lines]

@@ -39,7 +39,7 @@ from graphrag.store.runs import (
     sync_path,
     write_manifest,
 )
-from graphrag.tables import TABLES
+from graphrag.tables import TABLES, is_bare_link
 
 FORMAT = 1  # of the run folder; raised when a reader of the last release could not read it
 ROW_GROUP_SIZE = 100_000  # fixed, so that equal frames give equal files
@@ -149,9 +149,10 @@ def _write_database(frames: Mapping[str, pl.DataFrame], path: Path, carrying: Ma
 
 
 def number_components(entities: pl.DataFrame, relationships: pl.DataFrame) -> pl.DataFrame:
-    """entity_id, component: the connected part of the graph of each entity, co-occurrence excluded."""
+    """entity_id, component: the connected part of the graph of each entity, without co-occurrence and bare links."""
     numbered = entities.select(pl.col("id").alias("entity_id")).with_row_index("n")
-    ends = relationships.filter(pl.col("origin") != "cooccurrence").select("source_id", "target_id")
+    stated = (pl.col("origin") != "cooccurrence") & ~is_bare_link()
+    ends = relationships.filter(stated).select("source_id", "target_id")
     for end in ("source_id", "target_id"):
         ends = ends.join(numbered.rename({"n": f"n_{end}"}), left_on=end, right_on="entity_id", how="inner")
     pairs = ends.select("n_source_id", "n_target_id").to_numpy().astype(np.int64)
@@ -264,10 +265,18 @@ class Index:
         for statement in list_restrictions(f'"{run}"'):
             self._connection.execute(statement)
         self.restriction = f"{len(matching)} of {n_all} documents match --where."
+        ends = self.frame("select source_id, predicate, target_id, origin from relationships")
+        self._create_components(number_components(self.frame("select id from entities"), ends))
         for owner_table, (ids, vectors) in before.items():
             kept = set(self.frame("select owner_id from embeddings where owner_table = ?", [owner_table])["owner_id"])
             self._vectors[owner_table] = vectors[[row for row, owner_id in enumerate(ids) if owner_id in kept]]
         self._owners.clear()
+
+    def _create_components(self, found: pl.DataFrame) -> None:
+        """Parts that the matching documents connect: two that others alone connect are two."""
+        self._connection.register("components_in_memory", found)
+        self._connection.execute("create temp table entity_components as select * from components_in_memory")
+        self._connection.unregister("components_in_memory")
 
     def table(self, name: str) -> pl.DataFrame:
         """One table as tables.py declares it, rows in their order. Raises TableError for another name."""

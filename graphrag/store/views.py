@@ -57,7 +57,7 @@ ENTITY_DOCUMENTS_COMMENTS = {
 }
 
 COMPONENTS_COMMENTS = {
-    "entity_components": "Which connected part of the graph each entity is in; co-occurrence excluded.",
+    "entity_components": "Which connected part of the graph each entity is in; without co-occurrence and bare links.",
     "entity_components.entity_id": "id of the entity.",
     "entity_components.component": "Number of the part, by its first entity.",
 }

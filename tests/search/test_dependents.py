@@ -22,6 +22,7 @@ MakeIndex = Callable[..., Index]
         ("What depends on Redis?", True),
         ("Who relies on the token cache?", True),
         ("impact of losing Redis", True),
+        ("What is the impact of Redis?", True),
         ("What does Redis depend on?", False),
         ("How long was the outage of Redis?", False),
         ("Who owns Redis?", False),
@@ -34,18 +35,20 @@ def test_questions_about_dependents_are_told_from_others(question: str, asks: bo
 
 def test_chains_are_walked_backwards_nearest_first(r8: Index) -> None:
     redis, _ = resolve_entity(r8, "Redis")
-    ids = find_dependents(r8, [redis])
+    ids, survivors = find_dependents(r8, [redis])
     titles = dict(r8.frame("select id, source || ' > ' || target from relationships").rows())
     assert [titles[relationship] for relationship in ids] == [
         "token cache > Redis",
         "Auth Service > token cache",
         "login flow > Auth Service",
     ]
+    assert "token cache" not in survivors
+    assert survivors
 
 
 def test_owners_do_not_break_with_what_they_own(r8: Index) -> None:
     payment, _ = resolve_entity(r8, "payment service")
-    assert find_dependents(r8, [payment]) == []
+    assert find_dependents(r8, [payment]).relationships == []
 
 
 @pytest.mark.parametrize(
@@ -71,7 +74,7 @@ def test_what_is_a_need(predicate: str, source_type: str, expected: bool) -> Non
 def test_a_cycle_ends(make_index: MakeIndex) -> None:
     facts = [("a.md", "A one", "depends_on", "B two"), ("b.md", "B two", "depends_on", "A one")]
     index = make_index({"a.md": "A one depends on B two.", "b.md": "B two depends on A one."}, facts)
-    found = find_dependents(index, [resolve_entity(index, "A one")[0]])
+    found = find_dependents(index, [resolve_entity(index, "A one")[0]]).relationships
     assert index.frame("select source from relationships where id = ?", found).rows() == [("B two",)]
 
 
@@ -83,6 +86,10 @@ def test_an_impact_question_is_answered_by_cited_hops_and_nothing_else(r8: Index
         "- token cache -backed_by-> Redis [Data: Relationships (3)]",
         "- Auth Service -depends_on-> token cache [Data: Relationships (2)]",
         "- login flow -depends_on-> Auth Service [Data: Relationships (1)]",
+        "survives: Postgres, User DB",
     ]
+    assert answer.context.endswith("\nsurvives: Postgres, User DB")
+    assert sorted(answer.context_ids) == ["Relationships", "Sources"]
+    assert len(answer.context_ids["Relationships"]) == 3
     assert [citation.path for citation in answer.citations] == ["c3.md", "c2.md", "c1.md"]
     assert all(r8_texts[c.path][c.start : c.end] == c.quote for c in answer.citations)

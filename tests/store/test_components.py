@@ -7,13 +7,14 @@ import polars as pl
 from graphrag.store.database import number_components
 
 
-def test_co_occurrence_connects_nothing() -> None:
+def test_co_occurrence_and_bare_links_connect_nothing() -> None:
     entities = pl.DataFrame({"id": ["a", "b", "c", "d"]})
     relationships = pl.DataFrame(
         {
-            "source_id": ["b", "c", "a"],
-            "target_id": ["a", "d", "d"],
-            "origin": ["extracted", "link", "cooccurrence"],
+            "source_id": ["b", "c", "a", "a"],
+            "predicate": ["uses", "owner", "related_to", "links_to"],
+            "target_id": ["a", "d", "d", "c"],
+            "origin": ["extracted", "link", "cooccurrence", "link"],
         }
     )
     assert number_components(entities, relationships).rows() == [("a", 0), ("b", 0), ("c", 1), ("d", 1)]
