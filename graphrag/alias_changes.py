@@ -3,7 +3,7 @@
 The preview is no estimate: names are decided and the graph is built twice from the published mentions, with the rules
 as they are and as they would be; what a judge has joined stays joined. Nothing is published: the next run applies it.
 
-Reads entity_mentions, relationship_mentions, documents, text_units, links of the published index.
+Reads entity_mentions, relationship_mentions, documents, text_units, links, entry_relations of the published index.
 
 Does not: ask the user.
 """
@@ -31,7 +31,7 @@ from graphrag.naming.alias_rules import AliasRule, AliasRules, parse_alias_rules
 from graphrag.store import Index
 from graphrag.tables import TABLES
 
-FRAMES = ("entity_mentions", "relationship_mentions", "documents", "text_units", "links")
+FRAMES = ("entity_mentions", "relationship_mentions", "documents", "text_units", "links", "entry_relations")
 
 
 class Move(NamedTuple):
@@ -70,7 +70,10 @@ class _Corpus:
 
     def __init__(self, index: Index) -> None:
         self._frames = {name: TABLES[name].conform(index.table(name)) for name in FRAMES}
-        self._relations = relate_documents(self._frames["links"], self._frames["documents"], self._frames["text_units"])
+        frames = self._frames
+        self._relations = relate_documents(
+            frames["links"], frames["entry_relations"], frames["documents"], frames["text_units"]
+        )
         judged = index.frame(
             "select e.title, a.surface from aliases a join entities e on e.id = a.entity_id where decided_by = 'judge' "
             "order by all"

@@ -170,9 +170,10 @@ def delete_entry(bank: Bank, name: str, stamp: Stamp, *, reason: str = "", force
 
 def merge_entries(bank: Bank, name: str, into: str, stamp: Stamp, *, reason: str = "") -> list[Event]:
     """The relations of one entry become those of another, in one line. The document stays in the folder."""
-    path, kept = bank.find(name).path, bank.find(into).path
+    entry, kept = bank.find(name), bank.find(into).path
     return append_events(
-        bank.log_path, lambda log: changes.merge_entries(log.state(), path, kept, stamp, reason=reason)
+        bank.log_path,
+        lambda log: changes.merge_entries(log.state(), entry.path, kept, stamp, reason=reason, title=entry.title),
     )
 
 

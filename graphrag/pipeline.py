@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+import orjson
 import polars as pl
 
 from graphrag import store, vectors
@@ -36,7 +37,12 @@ from graphrag.index import (
 from graphrag.input_files import hash_input, keep_files, recall_files
 from graphrag.naming import entity_types
 from graphrag.progress import Progress, QuietProgress
-from graphrag.relations.entry_relations import build_entry_relations, build_relationship_events
+from graphrag.relations.entry_relations import (
+    build_entry_relations,
+    build_relationship_events,
+    declare_merged,
+    name_relationships,
+)
 from graphrag.relations.events import replay
 from graphrag.replies.objects import DIFFERENT, SAME, UNSURE
 from graphrag.run import (
@@ -112,9 +118,15 @@ def relate_documents(run: Run) -> Frames:
     frames = run.frames
     return {
         "document_relations": document_relations.relate_documents(
-            frames["links"], frames["documents"], frames["text_units"]
+            frames["links"], frames["entry_relations"], frames["documents"], frames["text_units"]
         )
     }
+
+
+def _list_merged(run: Run) -> list[tuple[str, str]]:
+    """(title of an entry that was merged, path of the one that it went into), sorted."""
+    state = replay(run.relations.events)
+    return sorted((title, state.resolve(entry)) for entry, title in state.titles.items())
 
 
 def look_at_relations(run: Run) -> dict[str, str]:
@@ -184,7 +196,7 @@ def _decide_names(
     return disambiguation.disambiguate_entities(
         mentions,
         frames["relationship_mentions"],
-        frames["documents"],
+        declare_merged(frames["documents"], _list_merged(run)),
         related=document_relations.list_related(frames["document_relations"]),
         rules=run.rules,
         verdicts=verdicts,
@@ -240,7 +252,12 @@ def build_graph(run: Run) -> Frames:
         frames["documents"], frames["document_relations"],
     )  # fmt: skip
     numbered = store.number_rows(built._asdict(), run.output_dir / store.LEDGER)
-    return dict(numbered)
+    entity_of = frames["clusters"].select("entity_id", document="document_ids").explode("document")
+    events = name_relationships(
+        frames["relationship_events"], dict(entity_of.select("document", "entity_id").iter_rows()),
+        numbered["relationships"], frames["documents"],
+    )  # fmt: skip
+    return dict(numbered) | {"relationship_events": events}
 
 
 def extract_claims(run: Run) -> Frames:
@@ -373,7 +390,12 @@ def look_at_names(run: Run) -> dict[str, str]:
 def look_at_rules(run: Run) -> dict[str, str]:
     """What decides on names: aliases.toml, and the model that says which names mean alike."""
     found = vectors.fingerprint_model(vectors.EMBEDDED) if compares_meanings(run.settings) else "none"
-    return {run.settings.disambiguation.aliases: run.rules_sha256, "the model of name vectors": found}
+    merged = orjson.dumps(_list_merged(run)).decode()
+    return {
+        run.settings.disambiguation.aliases: run.rules_sha256,
+        "the model of name vectors": found,
+        "merged entries": merged,
+    }
 
 
 def look_at_vectors(run: Run) -> dict[str, str]:
@@ -388,7 +410,10 @@ PIPELINE: tuple[Stage, ...] = (
         "relations", replay_relations, ("documents", "links"), ("entry_relations", "relationship_events"),
         looks_at=look_at_relations,
     ),
-    Stage("document_relations", relate_documents, ("links", "documents", "text_units"), ("document_relations",)),
+    Stage(
+        "document_relations", relate_documents, ("links", "entry_relations", "documents", "text_units"),
+        ("document_relations",),
+    ),
     Stage(
         "extraction", extract, ("text_units", "documents"),
         ("entity_mentions", "relationship_mentions", "failures"), per="text_units",
@@ -410,8 +435,9 @@ PIPELINE: tuple[Stage, ...] = (
     ),
     Stage(
         "graph", build_graph,
-        ("clusters", "entity_mentions", "relationship_mentions", "text_units", "documents", "document_relations"),
-        ("entities", "relationships", "evidence", "text_units", "documents", "failures"),
+        ("clusters", "entity_mentions", "relationship_mentions", "text_units", "documents", "document_relations",
+         "relationship_events"),
+        ("entities", "relationships", "evidence", "text_units", "documents", "relationship_events", "failures"),
     ),
     Stage(
         "claims", extract_claims, ("text_units", "entities", "entity_mentions"),

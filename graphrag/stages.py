@@ -179,7 +179,9 @@ class Walk:
         return writes
 
     def _make_again(self, table: str, version: str) -> None:
-        outcome = next(o for o in reversed(self.outcomes) if o.writes.get(table) == version)
+        # Not a stage that has only passed it on.
+        made = (o for o in reversed(self.outcomes) if o.writes.get(table) == version and o.reads.get(table) != version)
+        outcome = next(made)
         if self._make(outcome.stage, outcome.reads) != outcome.writes:
             raise Unrepeatable(outcome.stage.name)
 

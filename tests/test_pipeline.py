@@ -59,8 +59,11 @@ def test_published_tables_conform_and_hold_together(sample_tables: dict[str, pl.
 def test_every_relationship_has_evidence_that_slices_back_to_its_quote(sample_tables: dict[str, pl.DataFrame]) -> None:
     texts = dict(sample_tables["documents"].select("id", "text").iter_rows())
     evidence = sample_tables["evidence"]
-    for document_id, start, end, quote in evidence.select("document_id", "start_char", "end_char", "quote").iter_rows():
+    placed = evidence.filter(pl.col("text_unit_id").is_not_null())
+    for document_id, start, end, quote in placed.select("document_id", "start_char", "end_char", "quote").iter_rows():
         assert texts[document_id][start:end] == quote
+    notes = sample_tables["entry_relations"].filter(pl.col("origin") == "authored")["note"]
+    assert sorted(evidence.filter(pl.col("text_unit_id").is_null())["quote"]) == sorted(notes)
     assert set(evidence["relationship_id"]) == set(sample_tables["relationships"]["id"])
     assert evidence.height > 300
 
@@ -90,6 +93,7 @@ def test_two_fresh_runs_give_equal_tables_row_for_row(sample_index: Path, tmp_pa
     aliases = "data/sample/aliases.toml"  # aliases tell their place by this path
     (other / aliases).parent.mkdir(parents=True)
     shutil.copyfile(SAMPLE / "aliases.toml", other / aliases)
+    shutil.copyfile(SAMPLE / "relations.jsonl", other / "relations.jsonl")
     command = [sys.executable, "-m", "graphrag.cli", "index", "--root", str(other)]
     command += ["--set", "extraction.processes=1", "--set", f"disambiguation.aliases={aliases}"]
     environ = os.environ | {"PYTHONHASHSEED": "12345", "PYTHONPATH": str(ROOT)}

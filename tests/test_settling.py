@@ -9,7 +9,7 @@ import pytest
 
 from graphrag.pipeline import run_pipeline
 from graphrag.project import create_project
-from graphrag.relations.changes import Stamp, create_relation
+from graphrag.relations.changes import Stamp, create_relation, merge_entries
 from graphrag.relations.relation_log import RelationLog, append_events, read_log
 from graphrag.run import RunSummary
 from graphrag.settings_file import load_settings
@@ -144,3 +144,64 @@ def test_a_log_in_the_input_folder_is_no_document(tmp_path: Path) -> None:
     run_pipeline(settings, bank.root)
     assert bank.tables()["documents"].height == 4 and bank.related() == {"a cites b"}
     assert run_pipeline(settings, bank.root).status == "unchanged"
+
+
+def test_authored_relations_are_relationships_with_the_note_as_evidence(bank: Bank) -> None:
+    append_events(
+        bank.log_path,
+        lambda log: [create_relation(log.state(), ("a.md", "requires", "b.md"), STAMP, note="One more condition")],
+    )
+    bank.index()
+    tables = bank.tables()
+    assert check_integrity(tables) == []
+    (row,) = tables["relationships"].filter(pl.col("origin") == "authored").to_dicts()
+    assert (row["source"], row["predicate"], row["target"]) == ("Note a", "requires", "Note b")
+    assert (row["weight"], row["n_documents"], row["text_unit_ids"]) == (1.0, 1, [])
+    (evidence,) = tables["evidence"].filter(pl.col("relationship_id") == row["id"]).to_dicts()
+    paths = dict(tables["documents"].select("id", "path").iter_rows())
+    assert (evidence["text_unit_id"], paths[evidence["document_id"]]) == (None, "a.md")
+    event = tables["relationship_events"].row(0, named=True)
+    assert (evidence["quote"], evidence["description"]) == (
+        "One more condition", f"ana, author, event {event['event_id']}",
+    )  # fmt: skip
+    assert event["relationship_id"] == row["id"]
+
+
+def test_what_the_text_states_too_is_one_relationship_of_the_strongest_origin(bank: Bank) -> None:
+    (bank.input / "a.md").write_text("---\ntitle: Auth Service\n---\nThe Auth Service requires the Token Cache.\n")
+    (bank.input / "b.md").write_text("---\ntitle: Token Cache\n---\nThe Token Cache keeps sessions.\n")
+    bank.relate("a requires b")
+    bank.index()
+    tables = bank.tables()
+    rows = tables["relationships"].filter(pl.col("predicate") == "requires")
+    assert rows.select("source", "target", "origin").rows() == [("Auth Service", "Token Cache", "authored")]
+    quotes = tables["evidence"].join(rows, left_on="relationship_id", right_on="id")["quote"].to_list()
+    assert sorted(quotes) == ["", "The Auth Service requires the Token Cache."]
+    assert rows["weight"].item() == 2.0 and check_integrity(tables) == []
+
+
+def test_namesakes_keep_their_own_relations(bank: Bank) -> None:
+    for name, kind, words in (("a", "place", "lies in Austria"), ("b", "service", "carries messages of Redis")):
+        (bank.input / f"{name}.md").write_text(f"---\ntitle: Mercury\ntype: {kind}\n---\nMercury {words}.\n")
+    bank.relate("c cites b", "d cites a")
+    bank.index()
+    rows = bank.tables()["relationships"].filter(pl.col("origin") == "authored").sort("source")
+    assert rows["source"].to_list() == ["Note c", "Note d"]
+    assert rows["target"].to_list() == ["Mercury (service)", "Mercury (place)"]
+
+
+def test_a_merged_entry_is_a_name_of_the_other(bank: Bank) -> None:
+    bank.relate("a cites b", "c cites d")
+    append_events(
+        bank.log_path,
+        lambda log: merge_entries(log.state(), "b.md", "d.md", STAMP, reason="one topic", title="Old note b"),
+    )
+    bank.index()
+    tables = bank.tables()
+    assert check_integrity(tables) == []
+    rows = tables["relationships"].filter(pl.col("origin") == "authored").select("source", "target").rows()
+    assert sorted(rows) == [("Note a", "Note d"), ("Note c", "Note d")]
+    (alias,) = tables["aliases"].filter(pl.col("surface") == "Old note b").to_dicts()
+    title = dict(tables["entities"].select("id", "title").iter_rows())[alias["entity_id"]]
+    assert (title, alias["decided_by"]) == ("Note d", "user")
+    assert tables["failures"].height == 0 and bank.index().status == "unchanged"

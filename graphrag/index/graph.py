@@ -78,7 +78,7 @@ def _resolve_ends(
     places = entity_mentions.sort("document_id", "start_char", "id").select(
         "text_unit_id", "document_id", "surface", "entity_id"
     )
-    frame = relationship_mentions
+    frame = relationship_mentions.with_columns(quote=pl.lit(None, dtype=pl.String))
     for end, name in (("source", "subject"), ("target", "object")):
         for n, by in enumerate((["text_unit_id"], ["document_id"], [])):
             found = places.unique([*by, "surface"], keep="first", maintain_order=True).select(
@@ -164,10 +164,10 @@ def _build_evidence(stated: pl.DataFrame, text_units: pl.DataFrame, documents: p
         .unique(["relationship_id", "document_id", "start_char", "end_char"], keep="first", maintain_order=True)
     )
     quotes, row_ids = [], []
-    for relationship, document, start, end in frame.select(
-        "relationship_id", "document_id", "start_char", "end_char"
+    for relationship, document, start, end, note in frame.select(
+        "relationship_id", "document_id", "start_char", "end_char", "quote"
     ).iter_rows():
-        quotes.append(texts[document][start:end])
+        quotes.append(texts[document][start:end] if note is None else note)
         row_ids.append(row_id("evidence", relationship, document, str(start), str(end)))
     paths = documents.select(pl.col("id").alias("document_id"), "path")
     return (

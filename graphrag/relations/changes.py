@@ -101,8 +101,12 @@ def delete_entry(state: State, entry: str, stamp: Stamp, *, reason: str = "", fo
     return [*events, stamp.event("delete_entry", (entry, "", ""), reason=reason)]
 
 
-def merge_entries(state: State, entry: str, into: str, stamp: Stamp, *, reason: str = "") -> list[Event]:
+def merge_entries(
+    state: State, entry: str, into: str, stamp: Stamp, *, reason: str = "", title: str = ""
+) -> list[Event]:
     """The relations of `entry` become those of `into`, with their notes and sources; then one merge event.
+
+    title: of the entry; it becomes a name of the other one. Empty where a file has only moved.
 
     What would lead from `into` to itself is dropped, what exists there already is not written twice.
     """
@@ -123,7 +127,8 @@ def merge_entries(state: State, entry: str, into: str, stamp: Stamp, *, reason: 
         event = replace(stamp, source=relation.source).event(action, triple, note=relation.note, payload=payload)
         events.append(event)
         known.add(triple)
-    return [*events, stamp.event("merge", (entry, "", into), reason=reason)]
+    payload = {"title": title} if title else {}
+    return [*events, stamp.event("merge", (entry, "", into), reason=reason, payload=payload)]
 
 
 def undo_event(log: RelationLog, event_id: str, stamp: Stamp) -> list[Event]:
@@ -180,8 +185,10 @@ def _reverse(state: State, event: Event, stamp: Stamp) -> list[Event]:
                 )
             ]
         case "merge" if event.undoes:
-            return [stamp.event("merge", (event.entry, "", event.to), reason=reason)]
-        case "merge" | "delete_entry":
+            return [stamp.event("merge", (event.entry, "", event.to), reason=reason, payload=event.payload["was"])]
+        case "merge":
+            return [stamp.event("merge", event.triple, reason=reason, payload=payload | {"was": event.payload})]
+        case "delete_entry":
             return [stamp.event(event.action, event.triple, reason=reason, payload=payload)]
         case _:
             return []

@@ -8,13 +8,15 @@ Does not: replay the log (events.py), or give relationships of the graph.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import orjson
 import polars as pl
 
 from graphrag import tables
+from graphrag.ids import relationship_id
+from graphrag.naming.declared_aliases import read_aliases
 from graphrag.relations.events import RELATION_TYPES, Event, State
 
 
@@ -60,3 +62,38 @@ def build_relationship_events(events: Iterable[Event]) -> pl.DataFrame:
             "source": event.source, "reason": event.reason, "at": event.at, "payload": payload,
         })  # fmt: skip
     return tables.RELATIONSHIP_EVENTS.from_rows(rows)
+
+
+def name_relationships(
+    events: pl.DataFrame, entity_of: Mapping[str, str], relationships: pl.DataFrame, documents: pl.DataFrame
+) -> pl.DataFrame:
+    """relationship_events with the id of the row of the graph that each is about, where there is one.
+
+    entity_of: document id -> entity id.
+    """
+    of_path = {path: entity_of.get(id_) for path, id_ in documents.select("path", "id").iter_rows()}
+    known, found = set(relationships["id"]), []
+    for payload in events["payload"]:
+        said = orjson.loads(payload)
+        source, target = of_path.get(said.get("from", "")), of_path.get(said.get("to", ""))
+        named = relationship_id(source, said.get("type", ""), target) if source and target else None
+        found.append(named if named in known else None)
+    return tables.RELATIONSHIP_EVENTS.conform(events.with_columns(relationship_id=pl.Series(found, dtype=pl.String)))
+
+
+def declare_merged(documents: pl.DataFrame, merged: Iterable[tuple[str, str]]) -> pl.DataFrame:
+    """documents with the titles of merged entries among the aliases of what they went into, as if its front matter
+    declared them. merged: (title, path)."""
+    titles: dict[str, list[str]] = {}
+    for title, path in merged:
+        titles.setdefault(path, []).append(title)
+    if not titles:
+        return documents
+    found = []
+    for path, metadata in documents.select("path", "metadata").iter_rows():
+        if path in titles:
+            fields = orjson.loads(metadata)
+            fields["aliases"] = [*read_aliases(fields.get("aliases", fields.get("alias"))), *titles[path]]
+            metadata = orjson.dumps(fields).decode()
+        found.append(metadata)
+    return documents.with_columns(metadata=pl.Series(found, dtype=pl.String))

@@ -82,7 +82,8 @@ class Relation:
 
 
 class State:
-    """What exists after some events. `relations` by triple; `merged`: entry -> the entry that it went into.
+    """What exists after some events. `relations` by triple; `merged`: entry -> the entry that it went into; `titles`:
+    of merged entries, where their merge gives them another name.
 
     `refused`: triples that somebody deleted; backfill does not make them again.
     """
@@ -90,6 +91,7 @@ class State:
     def __init__(self) -> None:
         self.relations: dict[Triple, Relation] = {}
         self.merged: dict[str, str] = {}
+        self.titles: dict[str, str] = {}
         self.refused: set[Triple] = set()
 
     def resolve(self, entry: str) -> str:
@@ -123,9 +125,12 @@ class State:
                     self._add(event, old.payload, note=old.note)
             case "merge" if event.undoes:
                 self.merged.pop(event.entry, None)
+                self.titles.pop(event.entry, None)
             case "merge":
                 self.merged[event.entry] = event.to
                 self.merged.pop(event.to, None)  # renamed there and back
+                if title := event.payload.get("title"):
+                    self.titles[event.entry] = str(title)
             case _:  # delete_entry, already_present: the other events of their line say all
                 pass
 

@@ -150,7 +150,7 @@ def _check_spans(frames: Frames) -> Iterator[str]:
     texts = dict(frames["documents"].select("id", "text").iter_rows())
     for name, (said_column, rule) in SPANS.items():
         frame = frames[name]
-        free = set(frame.filter(pl.col("method") == NOT_VERBATIM)["id"]) if name == "entity_mentions" else set()
+        free = set(frame.filter(_is_not_verbatim(name))["id"]) if name in ("entity_mentions", "evidence") else set()
         said = frame[said_column].to_list() if said_column else [""] * frame.height
         outside, differing = [], []
         places = (frame[column].to_list() for column in ("id", "document_id", "start_char", "end_char"))
@@ -164,6 +164,13 @@ def _check_spans(frames: Frames) -> Iterator[str]:
                 differing.append((row_id, words))
         yield from _fault(_pairs(outside), name, "offsets outside the document")
         yield from _fault(_pairs(differing), f"{name}.{said_column}", "not the slice of documents.text")
+
+
+def _is_not_verbatim(name: str) -> pl.Expr:
+    """Mentions in a model's own words, and notes of authored relations."""
+    if name == "entity_mentions":
+        return pl.col("method") == NOT_VERBATIM
+    return pl.col("text_unit_id").is_null() & (pl.col("end_char") == 0)
 
 
 def _said(piece: str, rule: str) -> str:

@@ -13,7 +13,7 @@ from graphrag.index.documents import read_documents
 from graphrag.index.graph import Graph, build_graph
 from graphrag.index.links import build_links
 from graphrag.index.text_units import build_text_units
-from graphrag.tables import ENTITY_MENTIONS, RELATIONSHIP_MENTIONS
+from graphrag.tables import ENTITY_MENTIONS, ENTRY_RELATIONS, RELATIONSHIP_MENTIONS
 from graphrag.tokens import count_tokens
 from tests.mention_rows import mention, relation
 
@@ -31,7 +31,7 @@ def build(
         folder, max_file_mb=1, id_column="", title_column="", text_column="", count=count_tokens
     ).documents
     units = build_text_units(documents, max_tokens=300, overlap=0, count=count_tokens)
-    relations = relate_documents(build_links(documents).links, documents, units)
+    relations = relate_documents(build_links(documents).links, ENTRY_RELATIONS.empty(), documents, units)
     mentions, statements = [], []
     for name, surfaces in (named or {}).items():
         (row,) = documents.filter(pl.col("path") == name).to_dicts()
