@@ -13,7 +13,7 @@ from graphrag.relations.changes import Stamp, create_relation, merge_entries
 from graphrag.relations.relation_log import RelationLog, append_events, read_log
 from graphrag.run import RunSummary
 from graphrag.settings_file import load_settings
-from graphrag.store import check_integrity
+from graphrag.store import check_integrity, open_index
 from graphrag.tables import TABLES
 
 STAMP = Stamp("ana", "author", "2026-11-30T05:00:00+00:00")
@@ -205,3 +205,17 @@ def test_a_merged_entry_is_a_name_of_the_other(bank: Bank) -> None:
     title = dict(tables["entities"].select("id", "title").iter_rows())[alias["entity_id"]]
     assert (title, alias["decided_by"]) == ("Note d", "user")
     assert tables["failures"].height == 0 and bank.index().status == "unchanged"
+
+
+def test_views_of_the_work_to_be_done(bank: Bank) -> None:
+    (bank.input / "d.md").write_text("---\ntype: Decision\n---\n# Note d\n\nWe chose it.\n")
+    bank.relate("a precedes b", "b precedes c", "d produces a")
+    bank.index()
+    with open_index(bank.root / "data" / "output") as index:
+        steps = index.frame("select path, n_before, n_produced from steps_without_successor").rows()
+        assert steps == [("c.md", 1, 0), ("d.md", 0, 1)]
+        one_branch = index.frame("select path, type, to_path from decisions_with_one_branch").rows()
+        assert one_branch == [("d.md", "produces", "a.md")]
+        by_source = index.frame("select type, n_relations, n_notes from relations_by_source").rows()
+        assert by_source == [("precedes", 2, 0), ("produces", 1, 0)]
+        assert index.frame("select from_path, to_path from notes_missing").rows()[0] == ("a.md", "b.md")

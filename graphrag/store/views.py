@@ -238,6 +238,47 @@ VIEWS = (
         },
     ),
     View(
+        "relations_by_source",
+        "Typed relations between documents by who wrote them in what role, and how many have a note.",
+        """select origin, source, type, count(*) as n_relations, count(*) filter (note <> '') as n_notes,
+           count(*) filter (is_leak) as n_leaks from entry_relations group by all
+           order by n_relations desc, origin, source, type""",
+        {"n_relations": "Relations of that kind.", "n_notes": "Those with a note.", "n_leaks": "Those with is_leak."},
+    ),
+    View(
+        "notes_missing",
+        "Authored relations without a note that says how the other document pertains.",
+        """select f.path as from_path, r.type, t.path as to_path, r.source, r.actor, r.at, r.event_id
+           from entry_relations r join documents f on f.id = r.from_document_id
+           join documents t on t.id = r.to_document_id
+           where r.origin = 'authored' and trim(r.note) = '' order by from_path, r.type, to_path""",
+        {"from_path": "The document that it starts at.", "to_path": "The document that it leads to."},
+    ),
+    View(
+        "steps_without_successor",
+        "Documents that something precedes, or that produce something, and that precede nothing: where a chain of "
+        "steps ends, or is not written on.",
+        """select d.path, d.title, count(*) filter (r.type = 'precedes') as n_before,
+           count(*) filter (r.type = 'produces') as n_produced
+           from documents d join entry_relations r on (r.type = 'precedes' and r.to_document_id = d.id)
+           or (r.type = 'produces' and r.from_document_id = d.id)
+           where not exists (select 1 from entry_relations n where n.type = 'precedes' and n.from_document_id = d.id)
+           group by d.path, d.title order by d.path""",
+        {"n_before": "Documents that precede it.", "n_produced": "Documents that it produces."},
+    ),
+    View(
+        "decisions_with_one_branch",
+        "Documents of type decision that precede, produce or require exactly one other: the way that was not taken "
+        "is not written down.",
+        """select d.path, d.title, min(r.type) as type, min(t.path) as to_path
+           from documents d join entry_relations r on r.from_document_id = d.id
+           join documents t on t.id = r.to_document_id
+           where lower(json_extract_string(d.metadata, '$.type')) = 'decision'
+           and r.type in ('precedes', 'produces', 'requires')
+           group by d.path, d.title having count(distinct r.to_document_id) = 1 order by d.path""",
+        {"to_path": "The one document."},
+    ),
+    View(
         "failures_by_reason",
         "What could not be done, counted by stage and reason, with one example each.",
         """select stage, reason, count(*) as n_failures, min(item_id) as example, arg_min(detail, item_id) as detail
