@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import orjson
 import polars as pl
 
+from graphrag.index.placed_records import LLM_UNVERIFIED
 from graphrag.names import name_key
 from graphrag.naming.declared_aliases import GENERIC_TITLES, read_aliases, read_type
 from graphrag.tables import ENTITY_MENTIONS
@@ -35,6 +36,7 @@ def collect_known_names(documents: pl.DataFrame, *, declared: Sequence[str] = ()
 def type_own_mentions(entity_mentions: pl.DataFrame, documents: pl.DataFrame) -> pl.DataFrame:
     """Mentions of a note's own name inside the note get the note's type, method declared.
 
+    A name that a model gave for something in a sentence stays llm_unverified: it stands nowhere in the note's text.
     This tells two notes "Mercury" apart, one of type service, one of type place, where elsewhere the name says nothing.
     """
     rows = [
@@ -49,7 +51,7 @@ def type_own_mentions(entity_mentions: pl.DataFrame, documents: pl.DataFrame) ->
     is_own = pl.col("own_type").is_not_null()
     typed = joined.with_columns(
         type=pl.coalesce("own_type", "type"),
-        method=pl.when(is_own).then(pl.lit("declared")).otherwise(pl.col("method")),
+        method=pl.when(is_own & (pl.col("method") != LLM_UNVERIFIED)).then(pl.lit("declared")).otherwise("method"),
     )
     return ENTITY_MENTIONS.conform(typed.drop("own_type"))
 

@@ -47,3 +47,10 @@ def test_notes_that_disagree_leave_the_type_open_elsewhere_and_keep_it_at_home()
     assert typed.select("document_id", "type", "method").rows() == [
         ("s", "service", "declared"), ("p", "place", "declared"), ("o", "unknown", "spacy"),
     ]  # fmt: skip
+
+
+def test_a_model_s_own_word_for_a_note_gets_its_type_and_stays_unverified() -> None:
+    documents = notes(("s", "Ana Kovač", {"type": "person"}))
+    unverified = {**mention("s", "Ana Kovač", 0), "end_char": 40, "method": "llm_unverified"}
+    typed = type_own_mentions(ENTITY_MENTIONS.from_rows([unverified]), documents)
+    assert typed.select("type", "method").rows() == [("person", "llm_unverified")]
