@@ -295,7 +295,7 @@ def test_a_setting_runs_the_stages_that_hang_on_it(nights: Nights, override: str
     assert f"{stage} ran again: {expected} changed." in ran
     names = [each.name for each in PIPELINE]
     asked = [name for name in names if name in summary.seconds_by_stage]
-    needed = {"extraction": ["documents", "text_units"]}.get(stage, ["documents"])
+    needed = {"extraction": ["documents", "text_units", "document_relations"]}.get(stage, ["documents"])
     assert asked[: len(needed) + 1] == [*needed, stage]
 
 
