@@ -241,6 +241,8 @@ class Index:
                 llm=model,
                 fold=self._add_written(choose_fold(self.settings.fold, is_on=fold, top=top)),
             )
+        if chosen in ("local", "basic"):
+            answer = self._add_new_notes(answer, top=knobs.top if top is None else top)
         if knobs.count_usage:
             place = self.root / self.settings.output.dir
             store.append_usage(place, [source.path for source in answer.sources], mode=chosen)
@@ -262,6 +264,17 @@ class Index:
 
         choice = choose_mode(self._store, question)
         return choice.mode, [choice.render(), *told]
+
+    def _add_new_notes(self, answer: Answer, *, top: int) -> Answer:
+        """With what was learned since the run was published, where that has to do with the question."""
+        place, folder = self.settings.input.dir, self.settings.learn.folder
+        if is_url(place) or self._store.restriction or not (self.root / place / folder).is_dir():
+            return answer
+        from graphrag.new_notes import read_new_notes
+        from graphrag.search.new_notes import add_new_notes
+
+        known = set(self._store.frame("select path from documents where starts_with(path, ?)", (f"{folder}/",))["path"])
+        return add_new_notes(answer, read_new_notes(self.root / place, folder, known=known), top=top)
 
     def _add_written(self, fold: Fold | None) -> Fold | None:
         """With what was related and learned since the run was published."""

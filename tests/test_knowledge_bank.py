@@ -283,3 +283,19 @@ def test_kill_9_in_the_middle_of_learning_leaves_whole_notes_and_a_log_that_repl
     assert not bank.log().warnings
     bank.index()
     assert bank.tables()["documents"].height == 4 + len(list((bank.input / "learned").glob("*.md")))
+
+
+def test_what_was_learned_is_found_at_once_and_by_the_next_run_as_any_document(bank: Bank, graphrag: Graphrag) -> None:
+    graphrag("learn", "--title", "Quorum of three", "--text", NOTE)
+    for mode in ("--basic", "--local"):
+        code, out, _ = graphrag("search", mode, "Why can a quorum of two not elect a leader?", "--json")
+        found = json.loads(out)
+        assert code == 0 and found["answered"] and found["sources"][0]["path"] == "learned/quorum-of-three.md"
+        assert found["answer"].startswith("Learned since the last run:\n- A quorum of two cannot elect a leader")
+    code, out, _ = graphrag("search", "--basic", "Where are the sessions of all users?", "--json")
+    assert "Learned since" not in out
+    bank.index()
+    code, out, _ = graphrag("search", "--basic", "Why can a quorum of two not elect a leader?", "--json")
+    found = json.loads(out)
+    assert code == 0 and "Learned since" not in found["answer"]
+    assert found["sources"][0]["path"] == "learned/quorum-of-three.md" and found["citations"]
