@@ -17,9 +17,11 @@ know how a search or a walk is done (search/).
 from __future__ import annotations
 
 import dataclasses
+import threading
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -36,16 +38,20 @@ from graphrag.settings_file import find_root, load_settings
 if TYPE_CHECKING:
     import polars as pl
 
+    from graphrag.llm import Llm
     from graphrag.search.answer import Answer
     from graphrag.search.chains import Chain
     from graphrag.search.folded_passages import Fold
     from graphrag.search.impact import Carrying, Impact, Impacted
+    from graphrag.search.model_answer import SearchModel
     from graphrag.search.paths import Route
     from graphrag.search.reach import Neighbor
     from graphrag.search.systemic_risk import Risks
+    from graphrag.search_batch import MapMany
 
 MODES = ("auto", "local", "global", "basic")
 ORIGINS = ("stated", "all")
+MAX_THREADS = 32  # of questions under way
 Statements = Mapping[str, Sequence[Statement]]
 """Relationship id -> the sentences that state it, with document, offsets and quote."""
 
@@ -166,13 +172,16 @@ class FoundChains:
 class Index:
     """A published run of a project folder. It stays on that run when a later one is published: open it again then.
 
-    A context manager. Methods may be called from several threads.
+    A context manager. Methods may be called from several threads. A model is opened with the first question for it and
+    stays: llm.budget_usd is for all questions to it.
     """
 
     def __init__(self, settings: Settings, root: Path, *, where: str = "") -> None:
         """Of settings that are loaded already; see `open`."""
         self.settings, self.root = settings, root
         self._store = store.open_index(root / settings.output.dir, where=where)
+        self._opened, self._opening = ExitStack(), threading.Lock()
+        self._open_llm: Callable[[], Llm] | None = None
 
     @classmethod
     def open(cls, root: str | Path | None = None, *, overrides: Sequence[str] = (), where: str = "") -> Index:
@@ -208,13 +217,14 @@ class Index:
         dynamic: bool = False,
         fold: bool | None = None,
         llm: bool = True,
+        on_text: Callable[[str], None] | None = None,
     ) -> Answer:
         """An answer with citations that resolve to quotes; `answered` is False where the index holds nothing about it.
 
         mode: local, global, basic, or auto: what suits the question. level: of the hierarchy, for global. top: sources
         to list. budget_tokens: of the context. None takes the setting. dynamic: global reads only reports that bear on
         the question. fold: related documents share one place. llm: in the words of the model that llm.model names;
-        False: an extract.
+        False: an extract. on_text: sees the model's answer grow, each time the whole text so far, before it is checked.
         Raises UsageError for arguments that cannot be, LlmError where the model cannot answer.
         """
         from graphrag.search import answer_question
@@ -223,24 +233,19 @@ class Index:
 
         question, knobs = check_question(question, mode, dynamic=dynamic), self.settings.search
         chosen, told = self._choose_mode(mode, question, is_global=dynamic or level is not None)
-        with ExitStack() as stack:
-            model = None
-            if llm and self.settings.llm.model != EMBEDDED:
-                from graphrag.search_model import load_search_model
-
-                model = stack.enter_context(load_search_model(self.settings, self.root, mode=chosen))
-            answer = answer_question(
-                self._store,
-                question,
-                mode=chosen,
-                level=knobs.level if level is None else level,
-                top=knobs.top if top is None else _check_at_least(1, "--top", top),
-                budget_tokens=knobs.budget_tokens if budget_tokens is None else budget_tokens,
-                model=locate_model(self.settings.embeddings.model, self.root),
-                dynamic=dynamic,
-                llm=model,
-                fold=self._add_written(choose_fold(self.settings.fold, is_on=fold, top=top)),
-            )
+        answer = answer_question(
+            self._store,
+            question,
+            mode=chosen,
+            level=knobs.level if level is None else level,
+            top=knobs.top if top is None else _check_at_least(1, "--top", top),
+            budget_tokens=knobs.budget_tokens if budget_tokens is None else budget_tokens,
+            model=locate_model(self.settings.embeddings.model, self.root),
+            dynamic=dynamic,
+            llm=self._load_model(chosen) if llm else None,
+            fold=self._add_written(choose_fold(self.settings.fold, is_on=fold, top=top)),
+            on_text=on_text,
+        )
         if chosen in ("local", "basic"):
             answer = self._add_new_notes(answer, top=knobs.top if top is None else top)
         if knobs.count_usage:
@@ -252,6 +257,37 @@ class Index:
     def restriction(self) -> str:
         """How many documents match `where`, in words; empty without it."""
         return self._store.restriction
+
+    @contextmanager
+    def many_at_once(self, *, llm: bool = True) -> Iterator[MapMany]:
+        """map(function, items) for functions that `search`, while the block lasts: in threads where a model is asked,
+        so that its calls fill the places that the limits allow; results come in order."""
+        model = self._load_model("auto") if llm else None
+        if model is None:
+            yield map
+            return
+        n_threads = min(self.settings.llm.max_concurrency, MAX_THREADS)
+        # The end of the loop cancels the calls under way; only then are the threads, which wait for them, waited for.
+        with ThreadPoolExecutor(n_threads) as threads, model.llm.shared_loop():
+            try:
+                yield threads.map
+            finally:
+                threads.shutdown(wait=False, cancel_futures=True)
+
+    def _load_model(self, mode: str) -> SearchModel | None:
+        """The model with the prompts of a mode; None in embedded mode and for a recording."""
+        if self.settings.llm.model == EMBEDDED:
+            return None
+        from graphrag.search_model import load_search_prompts, open_search_model
+
+        with self._opening:
+            if self._open_llm is None:
+                self._open_llm = self._opened.enter_context(open_search_model(self.settings, self.root))
+        if self._open_llm is None:
+            return None
+        from graphrag.search.model_answer import SearchModel
+
+        return SearchModel(self._open_llm, load_search_prompts(mode, self.root))
 
     def _choose_mode(self, mode: str, question: str, *, is_global: bool) -> tuple[str, list[str]]:
         """The mode to answer in, and lines that say why. Nothing but global has levels."""
@@ -416,6 +452,7 @@ class Index:
         return store.run_sql(self._store, query)
 
     def close(self) -> None:
+        self._opened.close()
         self._store.close()
 
     def __enter__(self) -> Index:

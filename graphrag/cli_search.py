@@ -1,20 +1,27 @@
-"""`graphrag search`: a question to the published index, in the mode that is asked for or suits it.
+"""`graphrag search`: a question, or a file of them, to the published index, in the mode that is asked for or suits it.
 
-Does not: choose a mode or answer (api.py), or print (render.py).
+Does not: choose a mode or answer (api.py), read a file of questions (search_batch.py), or print (render.py).
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from graphrag.cli_options import Json, Root, Set, Where, open_project
 from graphrag.errors import UsageError
 
+if TYPE_CHECKING:
+    from graphrag.api import Index
+    from graphrag.search.answer import Answer
+
 
 def search(
-    question: Annotated[str, typer.Argument(help="What to ask.")],
+    question: Annotated[str | None, typer.Argument(help="What to ask.", show_default=False)] = None,
     global_: Annotated[bool, typer.Option("--global", help="Themes: answers from community reports.")] = False,
     local: Annotated[bool, typer.Option("--local", help="Look-ups: entities, facts and passages.")] = False,
     basic: Annotated[bool, typer.Option("--basic", help="Passages only, by words and meaning.")] = False,
@@ -49,6 +56,17 @@ def search(
             help="Related documents share one place, with what hangs on them. Default: fold.enabled.",
         ),
     ] = None,
+    batch: Annotated[
+        Path | None,
+        typer.Option(
+            "--batch",
+            metavar="FILE.jsonl",
+            help='Many questions: {"id": 1, "question": "..."} a line in, one JSON object a line out, in order.',
+        ),
+    ] = None,
+    budget: Annotated[
+        float | None, typer.Option("--budget", min=0, metavar="USD", help="Stop before the call that may pass it.")
+    ] = None,
     json: Json = False,
     root: Root = None,
     set_: Set = None,
@@ -58,27 +76,96 @@ def search(
     Example: graphrag search --global "What are the recurring causes of incidents?"
 
     Example: graphrag search "What broke?" --where "type = 'incident' and date >= '2025-01-01'"
+
+    Example: graphrag search --batch questions.jsonl > answers.jsonl
     """
     chosen = _choose_mode(mode, {"global": global_, "local": local, "basic": basic})
     from graphrag import render
     from graphrag.api import Index, check_question
 
-    question = check_question(question, chosen, dynamic=dynamic)
-    root, settings = open_project(root, set_)
+    if (question is None) == (batch is None):
+        missing = "Missing argument 'question'. Ask one, or give --batch FILE.jsonl."
+        raise UsageError(missing if question is None else "Ask a question or give --batch, not both.")
+    check_question("any" if question is None else question, chosen, dynamic=dynamic)
+    root, settings = open_project(root, [*(set_ or ()), *([] if budget is None else [f"llm.budget_usd={budget}"])])
+    asks_model = not (no_llm or context_only)
     with Index(settings, root, where=where) as index:
-        answer = index.search(
-            question,
-            mode=chosen,
-            level=level,
-            top=top,
-            budget_tokens=budget_tokens,
-            dynamic=dynamic,
-            fold=fold,
-            llm=not (no_llm or context_only),
-        )
-    print(render.render_answer(answer, json=json, context_only=context_only, show_sources=show_sources))
+
+        def ask(text: str, on_text: Callable[[str], None] | None = None) -> Answer:
+            return index.search(
+                text,
+                mode=chosen,
+                level=level,
+                top=top,
+                budget_tokens=budget_tokens,
+                dynamic=dynamic,
+                fold=fold,
+                llm=asks_model,
+                on_text=on_text,
+            )
+
+        if question is None:
+            _answer_batch(index, batch, ask, asks_model=asks_model, with_context=context_only)
+            return
+        stream = _Stream() if sys.stdout.isatty() and not json else None
+        answer = ask(question, stream.show if stream else None)
+    text = render.render_answer(answer, json=json, context_only=context_only, show_sources=show_sources)
+    print(stream.end(answer.text, text) if stream else text)
     if not answer.answered:
         raise typer.Exit(3)
+
+
+class _Stream:
+    """The words of a model on a terminal, as they come."""
+
+    def __init__(self) -> None:
+        self.shown = ""
+
+    def show(self, text: str) -> None:
+        """`text` is all so far; where it is not what was shown and more, another attempt has begun."""
+        if not text.startswith(self.shown):
+            print("\n[again]")
+            self.shown = ""
+        print(text[len(self.shown) :], end="", flush=True)
+        self.shown = text
+
+    def end(self, answer: str, rendered: str) -> str:
+        """What is left to print: what stands behind the answer, or all of it where checking has changed its words."""
+        if not self.shown:
+            return rendered
+        if self.shown.strip() == answer.strip() and rendered.startswith(answer):
+            return rendered[len(answer) :]
+        return f"\n\nChecked:\n{rendered}"
+
+
+def _answer_batch(
+    index: Index, path: Path | None, ask: Callable[[str], Answer], *, asks_model: bool, with_context: bool
+) -> None:
+    """Print a line an answer, progress to stderr; raises Exit with 1 where a line could not be answered."""
+    import time
+
+    from graphrag.progress import choose_progress
+    from graphrag.render import render_json
+    from graphrag.search_batch import answer_batch, read_batch
+
+    rows = read_batch(path or Path())
+    progress = choose_progress()
+    progress.start("questions", len(rows))
+    began, n_answered, n_errors, cost = time.perf_counter(), 0, 0, 0.0
+    try:
+        with index.many_at_once(llm=asks_model) as map_many:
+            for found in answer_batch(rows, ask, map_many=map_many, with_context=with_context):
+                print(render_json(found), flush=True)
+                n_errors += "error" in found
+                n_answered += bool(found.get("answered"))
+                cost += found.get("usage", {}).get("cost_usd") or 0.0
+                progress.advance(1, cost_usd=cost or None)
+        outcome = f"{n_answered} of {len(rows)} answered" + (f", {n_errors} with an error" if n_errors else "")
+        progress.finish("questions", outcome, time.perf_counter() - began)
+    finally:
+        progress.close()
+    if n_errors:
+        raise typer.Exit(1)
 
 
 def _choose_mode(mode: str, flags: dict[str, bool]) -> str:

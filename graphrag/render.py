@@ -110,7 +110,7 @@ def render_summary_json(summary: RunSummary) -> str:
 def render_answer(answer: Answer, *, json: bool, context_only: bool, show_sources: bool) -> str:
     """The answer as JSON, its context alone, or its text; sources are one line a place with all that is cited there."""
     if json:
-        return orjson.dumps(answer.to_json()).decode()
+        return orjson.dumps(answer.to_json(with_context=context_only)).decode()
     if context_only:
         return answer.context
     lines = [answer.text]

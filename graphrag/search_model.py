@@ -1,7 +1,9 @@
 """The model that answers questions, for the command line: opened in a thread, so that litellm (seconds to import) loads
 while the index is read.
 
-Replies are kept in the memo of the index runs: the same question about the same context is paid for once.
+Replies are kept in the memo of the index runs: the same question about the same context is paid for once. Each call
+that costs money is a row of llm_calls.jsonl in the output folder, as those of index runs are; its run_id is
+search-TIME.
 
 Does not: ask anything (graphrag/search), load litellm in embedded mode, or replay: a recording (replay:FILE) is of an
 index run and holds no answers.
@@ -10,8 +12,9 @@ index run and holds no answers.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 from graphrag.llm.door import Llm
@@ -19,9 +22,8 @@ from graphrag.llm.ledger import CallLedger
 from graphrag.llm.litellm_door import open_llm
 from graphrag.llm.retries import Retries
 from graphrag.memo import Memo
-from graphrag.prompts import load_prompt
-from graphrag.run_model import OpenLlm
-from graphrag.search.model_answer import SearchModel
+from graphrag.prompts import Prompt, load_prompt
+from graphrag.run_model import CALLS_LOG, OpenLlm
 from graphrag.settings import EMBEDDED, Settings, recording_name
 
 MAX_RETRIES, PATIENCE_SECONDS = 3, 30.0
@@ -30,25 +32,26 @@ PROMPTS_OF_MODE = {
     "basic": ("basic_search",),
     "global": ("global_search_map", "global_search_reduce", "rate_report", "repair_reply"),
 }
+PROMPTS_OF_MODE["auto"] = tuple(dict.fromkeys(name for names in PROMPTS_OF_MODE.values() for name in names))
 
 
 @contextmanager
-def load_search_model(
-    settings: Settings, root: Path, *, mode: str, open_model: OpenLlm | None = None
-) -> Iterator[SearchModel | None]:
-    """The model and the prompts of a mode while its block lasts; None in embedded mode and for a
-    recording.
-
-    Raises PromptError for a prompt that cannot work. What is wrong with the model itself (no key, no price) is raised
-    where it is first needed.
-    """
+def open_search_model(
+    settings: Settings, root: Path, *, open_model: OpenLlm | None = None
+) -> Iterator[Callable[[], Llm] | None]:
+    """A function that waits for the model and returns it, while the block lasts; None in embedded mode and for a
+    recording. What is wrong with the model (no key, no price) is raised by the function, where it is first needed."""
     if settings.llm.model == EMBEDDED or recording_name(settings.llm.model):
         yield None
         return
-    prompts = {name: load_prompt(name, root) for name in PROMPTS_OF_MODE[mode]}
     with Memo(root / settings.cache.dir / "memo.sqlite") as memo:
-        opened = _Opening(settings, memo, open_model or _open_impatiently)
-        yield SearchModel(opened.wait, prompts)
+        ledger = CallLedger(f"search-{datetime.now(UTC):%Y%m%dT%H%M%SZ}", path=root / settings.output.dir / CALLS_LOG)
+        yield _Opening(settings, memo, ledger, open_model or _open_impatiently).wait
+
+
+def load_search_prompts(mode: str, root: Path) -> dict[str, Prompt]:
+    """The prompts of a mode (`auto`: of all), by name. Raises PromptError for one that cannot work."""
+    return {name: load_prompt(name, root) for name in PROMPTS_OF_MODE[mode]}
 
 
 def _open_impatiently(
@@ -68,8 +71,8 @@ class _Opening:
     """A model that is being opened in a thread. The thread dies with the process: an answer without a call need not
     wait for it."""
 
-    def __init__(self, settings: Settings, memo: Memo, open_model: OpenLlm) -> None:
-        self._settings, self._memo, self._open = settings, memo, open_model
+    def __init__(self, settings: Settings, memo: Memo, ledger: CallLedger, open_model: OpenLlm) -> None:
+        self._settings, self._memo, self._ledger, self._open = settings, memo, ledger, open_model
         self._llm: Llm | None = None
         self._error: Exception | None = None
         self._thread = threading.Thread(target=self._work, daemon=True, name="open-model")
@@ -84,6 +87,6 @@ class _Opening:
 
     def _work(self) -> None:
         try:
-            self._llm = self._open(self._settings, memo=self._memo, ledger=CallLedger())
+            self._llm = self._open(self._settings, memo=self._memo, ledger=self._ledger)
         except Exception as error:  # handed to whoever waits, whatever it is
             self._error = error

@@ -12,7 +12,7 @@ import pytest
 
 from graphrag.cli import main
 from graphrag.errors import LlmError
-from graphrag.search_model import load_search_model
+from graphrag.search_model import open_search_model
 from graphrag.settings_file import load_settings
 
 from .conftest import ROOT
@@ -101,10 +101,10 @@ def test_what_opening_a_model_raises_comes_when_it_is_needed(tmp_path: Path) -> 
     def fail(*_args: object, **_kwargs: object) -> None:
         raise LlmError("no such thing")
 
-    with load_search_model(settings, ROOT, mode="local", open_model=fail) as model:
-        assert model is not None
+    with open_search_model(settings, ROOT, open_model=fail) as wait:
+        assert wait is not None
         with pytest.raises(LlmError, match="no such thing"):
-            _ = model.llm
+            wait()
 
 
 def test_without_a_model_litellm_is_not_loaded(sample_index: Path) -> None:
@@ -138,3 +138,30 @@ def test_auto_says_which_mode_and_why(sample_index: Path, capsys: pytest.Capture
 def test_dynamic_is_for_global(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("search", "--local", "--dynamic", "x", "--root", str(ROOT)) == 2
     assert capsys.readouterr().err == "--dynamic is for --global.\n"
+
+
+def test_words_stream_to_a_terminal_and_are_checked_after(
+    sample_index: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def invent(question: str, attempt: int) -> Reply:
+        return Reply(f"{answer(question, attempt).text} Cats own seven palaces [Data: Sources (99999)].")
+
+    for script, mode in ((answer, "--local"), (answer, "--basic"), (answer, "--global"), (invent, "--local")):
+        with serve(script) as server:
+            here = options(sample_index, tmp_path / f"{mode}{script.__name__}", server)
+            monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+            assert run("search", mode, QUESTION, *here) == 0
+            streamed = capsys.readouterr().out
+            assert server.bodies[-1]["stream"] is True
+            assert run("search", mode, QUESTION, *here) == 0
+            again = capsys.readouterr().out
+            monkeypatch.setattr("sys.stdout.isatty", lambda: False)
+            assert run("search", mode, QUESTION, *here) == 0
+            plain = capsys.readouterr().out
+            assert run("search", mode, QUESTION, "--json", *here) == 0
+            capsys.readouterr()
+        if script is answer:
+            assert again == plain and streamed.partition("\n\n")[0] == plain.partition("\n\n")[0]
+        else:
+            assert "[Data: Sources (99999)].\n\nChecked:\n" in streamed and "[unsupported]" in streamed
+        assert "1 call" in streamed or "calls" in streamed

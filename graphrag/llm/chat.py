@@ -36,6 +36,10 @@ def accept_any(_text: str) -> bool:
     return True
 
 
+def show_nothing(_text: str) -> None:
+    pass
+
+
 class Message(NamedTuple):
     role: Literal["system", "user", "assistant"]
     content: str
@@ -48,7 +52,8 @@ class ChatRequest:
     stage names the asker in llm_calls; role picks the model. max_tokens bounds the reply (and what the budget sets
     aside for it); expected_tokens is the caller's guess of its length, for `graphrag plan`.
     accept says whether the text of a reply is usable; one that is not is never kept in the memo. repair is what the
-    user says to the model after an unusable reply, once; empty: no second try.
+    user says to the model after an unusable reply, once; empty: no second try. on_text, where it is given, has the
+    reply streamed: it sees the whole text so far whenever there is more, afresh where another attempt is made.
     """
 
     stage: str
@@ -61,6 +66,11 @@ class ChatRequest:
     is_json: bool = False
     accept: Callable[[str], bool] = accept_any
     repair: str = ""
+    on_text: Callable[[str], None] = show_nothing
+
+    @property
+    def is_streamed(self) -> bool:
+        return self.on_text is not show_nothing
 
     @property
     def text(self) -> str:

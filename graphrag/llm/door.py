@@ -13,7 +13,9 @@ Does not: retry or wait (attempts.py), write prompts, read records out of replie
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -77,7 +79,8 @@ class Provider(Protocol):
 
 
 class Llm:
-    """The door, in front of any provider. Use it within one event loop at a time.
+    """The door, in front of any provider. It works in one event loop at a time: threads wait for each other, or share a
+    loop (`shared_loop`).
 
     `models` names the model of each role. `notices` holds what a user should read once.
     """
@@ -104,6 +107,8 @@ class Llm:
         self._attempts = attempts or Attempts(Limiter(25), Retries(max_retries=4), timeout_seconds=120.0)
         self._prices, self._count = prices or {}, count
         self._asking: dict[str, asyncio.Future[ChatReply]] = {}
+        self._one_loop = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._longest: dict[str, tuple[int, int]] = {}  # stage -> (replies seen, completion tokens of the longest)
         self._refuse_unknown_prices()
 
@@ -119,9 +124,15 @@ class Llm:
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         """All that a stage asks, in one event loop: `llm.run(chat_many(llm, requests))`. Closes the connections.
 
-        Ctrl-C cancels the work and raises KeyboardInterrupt: what was answered before is in the memo.
+        Ctrl-C cancels the work and raises KeyboardInterrupt: what was answered before is in the memo. Inside a
+        `shared_loop` the work runs in that loop.
         """
+        if self._loop is not None:
+            return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        with self._one_loop:
+            return self._run_alone(work)
 
+    def _run_alone(self, work: Coroutine[Any, Any, Result]) -> Result:
         async def close_after() -> Result:
             try:
                 return await work
@@ -130,8 +141,34 @@ class Llm:
 
         return asyncio.run(close_after())
 
+    @contextmanager
+    def shared_loop(self) -> Iterator[None]:
+        """One event loop, in a thread of its own, for all that several threads `run` while the block lasts: limits and
+        budget hold for all of them together. At its end what is still under way is cancelled."""
+        loop = asyncio.new_event_loop()
+        thread = threading.Thread(target=loop.run_forever, daemon=True, name="calls")
+        thread.start()
+        self._loop = loop
+
+        async def end() -> None:
+            under_way = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+            for task in under_way:
+                task.cancel()
+            await asyncio.gather(*under_way, return_exceptions=True)
+            await self._provider.close()
+
+        try:
+            yield
+        finally:
+            self._loop = None
+            asyncio.run_coroutine_threadsafe(end(), loop).result()
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join()
+            loop.close()
+
     async def chat(self, request: ChatRequest) -> ChatReply:
         """The reply to a request; one that failed, by its status. Equal requests under way at once are asked once.
+        Its on_text sees the words as they come, those of the memo at once.
 
         Raises Unauthorized, Unavailable or LlmError when no further call can succeed, BudgetSpent before a call that
         might pass the budget.
@@ -139,9 +176,12 @@ class Llm:
         model = self.models[request.role]
         key = chat_key(request, model)
         if known := self._recall(request, model, key):
+            request.on_text(known.text)
             return known
         if key in self._asking:
-            return await self._share(request, self._asking[key])
+            shared = await self._share(request, self._asking[key])
+            request.on_text(shared.text)
+            return shared
         pending = self._asking[key] = asyncio.get_running_loop().create_future()
         try:
             reply = await self._ask(request, model, key)
@@ -150,6 +190,7 @@ class Llm:
                 reply = replace(second, unrepaired=reply.text)
             if reply.is_good and self._memo is not None:
                 self._memo.put_many(MEMO_KIND, {key: encode_reply(reply)})
+            request.on_text(reply.text)
             pending.set_result(reply)
             return reply
         finally:

@@ -8,7 +8,9 @@ Does not: decide anything; budget.py stops, prices.py knows prices.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,21 @@ from graphrag import tables
 from graphrag.errors import StoreError
 from graphrag.llm.chat import GOOD
 
+Row = dict[str, Any]
+_COLLECTED: ContextVar[tuple[list[Row], ...]] = ContextVar("collected", default=())
+
+
+@contextmanager
+def collect_calls() -> Iterator[list[Row]]:
+    """The rows of the calls that are made while the block lasts, and in its context alone: those of one question, where
+    several are under way in threads."""
+    rows: list[Row] = []
+    token = _COLLECTED.set((*_COLLECTED.get(), rows))
+    try:
+        yield rows
+    finally:
+        _COLLECTED.reset(token)
+
 
 class CallLedger:
     """The calls of one run, in the order in which they ended."""
@@ -26,7 +43,7 @@ class CallLedger:
     def __init__(self, run_id: str = "", *, path: Path | None = None) -> None:
         """path: JSONL file to which each paid call is appended at once."""
         self.run_id, self._path = run_id, path
-        self._rows: list[dict[str, Any]] = []
+        self._rows: list[Row] = []
         self.cost_usd: float | None = 0.0  # of all calls so far; None from the first one whose price is unknown
 
     def record(
@@ -52,6 +69,8 @@ class CallLedger:
             "status": status, "is_estimated": is_estimated,
         }  # fmt: skip
         self._rows.append(row)
+        for collected in _COLLECTED.get():
+            collected.append(row)
         self.cost_usd = None if self.cost_usd is None or cost_usd is None else self.cost_usd + cost_usd
         if self._path is not None and not cached:
             _append_line(self._path, row)

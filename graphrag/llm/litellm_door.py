@@ -15,7 +15,8 @@ import gc
 import logging
 import os
 import warnings
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from graphrag.errors import Unauthorized
@@ -101,18 +102,36 @@ class LiteLlm(Llm):
             ),
         )
 
-    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
-        with warnings.catch_warnings():
-            # The OpenAI library declares vectors as numbers, whatever was asked for.
-            warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
-            # A run that ends early cancels calls, one perhaps between litellm's thread that makes its coroutine and
-            # the await of it. What is left of them is dropped here, where nobody is told of it.
-            warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
+    def _run_alone(self, work: Coroutine[Any, Any, Result]) -> Result:
+        with _without_noise():
             try:
-                return super().run(work)
+                return super()._run_alone(work)
             except BaseException:
                 gc.collect()
                 raise
+
+    @contextmanager
+    def shared_loop(self) -> Iterator[None]:
+        with _without_noise():
+            try:
+                with super().shared_loop():
+                    yield
+            except BaseException:
+                gc.collect()
+                raise
+
+
+@contextmanager
+def _without_noise() -> Iterator[None]:
+    with warnings.catch_warnings():
+        # The OpenAI library declares vectors as numbers, whatever was asked for.
+        warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
+        # litellm looks at a streamed chunk in a way that pydantic has deprecated.
+        warnings.filterwarnings("ignore", "Accessing the 'model_", DeprecationWarning)
+        # A run that ends early cancels calls, one perhaps between litellm's thread that makes its coroutine and
+        # the await of it. What is left of them is dropped here, where nobody is told of it.
+        warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
+        yield
 
 
 def open_llm(
@@ -179,8 +198,10 @@ class _LiteLlmProvider(Provider):
         messages = [message._asdict() for message in request.messages]
         api_base = self._api_base if _provider_name(model) == _provider_name(self._main) else ""
         options = self._options(model, api_base)
+        if request.is_streamed:
+            options |= {"stream": True, "stream_options": {"include_usage": True}}
         response = await self._litellm.acompletion(model=model, messages=messages, **request.params(), **options)
-        return _read_completion(response)
+        return await _read_stream(response, request) if request.is_streamed else _read_completion(response)
 
     async def embed(self, model: str, texts: Sequence[str]) -> RawVectors:
         options = self._options(model, self._embedding_api_base)
@@ -250,6 +271,27 @@ def _read_completion(response: Any) -> Completion:
         completion_tokens=_tokens(usage, "completion_tokens"),
         cached_tokens=_tokens(details, "cached_tokens"),
         detail=detail,
+    )
+
+
+async def _read_stream(chunks: Any, request: ChatRequest) -> Completion:
+    """The pieces of a streamed reply, shown as they come, and what the last ones say about it."""
+    text, finish_reason, usage, has_call = "", "none", None, False
+    async for chunk in chunks:
+        usage = getattr(chunk, "usage", None) or usage
+        for choice in chunk.choices[:1]:
+            finish_reason = choice.finish_reason or finish_reason
+            has_call = has_call or bool(getattr(choice.delta, "tool_calls", None))
+            if piece := choice.delta.content:
+                text += piece
+                request.on_text(text)
+    return Completion(
+        text=text,
+        finish_reason="stop" if finish_reason == "none" and text else finish_reason,
+        prompt_tokens=_tokens(usage, "prompt_tokens"),
+        completion_tokens=_tokens(usage, "completion_tokens"),
+        cached_tokens=_tokens(getattr(usage, "prompt_tokens_details", None), "cached_tokens"),
+        detail="a tool call instead of text" if has_call else "",
     )
 
 

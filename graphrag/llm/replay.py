@@ -10,6 +10,7 @@ Does not: judge replies, or record keys and addresses.
 from __future__ import annotations
 
 import inspect
+import re
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -95,7 +96,9 @@ class _ScriptedProvider(Provider):
         answer = self._script(request)
         if inspect.isawaitable(answer):
             answer = await answer
-        return answer if isinstance(answer, Completion) else Completion(answer)
+        completion = answer if isinstance(answer, Completion) else Completion(answer)
+        _show_words(request, completion.text)
+        return completion
 
     async def embed(self, model: str, texts: Sequence[str]) -> RawVectors:
         if self._embed is None:
@@ -136,13 +139,22 @@ class _ReplayProvider(Provider):
         if not replies:
             start = " ".join(request.messages[-1].content.split())[:MAX_MISS_CHARACTERS]
             raise ReplyMiss(f'{self._path} has no reply for {request.stage}: "{start}...". Record it again.')
-        return replies.pop(0) if len(replies) > 1 else replies[0]
+        reply = replies.pop(0) if len(replies) > 1 else replies[0]
+        _show_words(request, reply.text)
+        return reply
 
     async def embed(self, model: str, texts: Sequence[str]) -> RawVectors:
         raise ReplyMiss("A recording holds no vectors. Use a local embedding model.")
 
     async def close(self) -> None:
         pass
+
+
+def _show_words(request: ChatRequest, text: str) -> None:
+    """To who asked for a stream, the text word by word, as a service would send it."""
+    if request.is_streamed:
+        for word in re.finditer(r"\S+\s*", text):
+            request.on_text(text[: word.end()])
 
 
 def _read_recorded(record: dict[str, object]) -> Completion:

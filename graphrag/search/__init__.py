@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from graphrag.search.answer import Answer
     from graphrag.search.folded_passages import Fold
     from graphrag.search.model_answer import SearchModel
@@ -23,17 +25,26 @@ def answer_question(
     dynamic: bool = False,
     llm: SearchModel | None = None,
     fold: Fold | None = None,
+    on_text: Callable[[str], None] | None = None,
 ) -> Answer:
     """Answer in one of the modes local, global, basic; see the rooms of those names for the knobs.
 
-    model: of vectors. llm: writes the answer; None gives an extract. fold: how local and basic search fold documents
-    that are related; None: they do not.
+    model: of vectors. llm: writes the answer; None gives an extract. on_text: sees the answer that llm writes as it
+    grows, each time the whole text so far, before its citations are checked. fold: how local and basic search fold
+    documents that are related; None: they do not.
     """
     if mode == "global" and llm is not None:
         from graphrag.search.global_answer import search_global_with_model
 
         return search_global_with_model(
-            index, question, llm=llm, level=level, top=top, budget_tokens=budget_tokens, dynamic=dynamic
+            index,
+            question,
+            llm=llm,
+            level=level,
+            top=top,
+            budget_tokens=budget_tokens,
+            dynamic=dynamic,
+            on_text=on_text,
         )
     if mode == "global":
         from graphrag.search.global_search import search_global
@@ -53,4 +64,4 @@ def answer_question(
         return answer
     from graphrag.search.model_answer import answer_with_model
 
-    return answer_with_model(index, answer, llm)
+    return answer_with_model(index, answer, llm, on_text=on_text)

@@ -135,9 +135,10 @@ class Answer:
     usage: Usage = field(default_factory=Usage)
     notices: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints: these keys, and `notices` only when there are any."""
-        said = {"notices": list(self.notices)} if self.notices else {}
+    def to_json(self, *, with_context: bool = False) -> dict[str, Any]:
+        """The object that `--json` prints: these keys, `notices` only when there are any, `context` on demand."""
+        said: dict[str, Any] = {"notices": list(self.notices)} if self.notices else {}
+        said |= {"context": self.context} if with_context else {}
         return {
             "mode": self.mode,
             "question": self.question,

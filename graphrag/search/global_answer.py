@@ -9,10 +9,12 @@ Reads communities, community_reports, documents, text_units. Does not: answer wi
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from graphrag.context import TokenCounter
+from graphrag.llm.ledger import collect_calls
 from graphrag.search.answer import NOTHING, Answer
 from graphrag.search.levels import Hierarchy, explain_missing, load_hierarchy, select_reports
 from graphrag.search.map_reduce import answer_from_reports
@@ -37,11 +39,13 @@ def search_global_with_model(
     budget_tokens: int = 4000,
     top: int = 10,
     dynamic: bool = False,
+    on_text: Callable[[str], None] | None = None,
     count: TokenCounter = count_tokens,
 ) -> Answer:
     """The model's answer from community reports, every sentence citing them; sources are passages they quote.
 
-    budget_tokens: of reports in one map question, and of points in the reduce question. Raises UsageError for a budget
+    budget_tokens: of reports in one map question, and of points in the reduce question. on_text sees the words of the
+    answer as they come, before they are checked. Raises UsageError for a budget
     below 1 or a negative level, SearchError when the index has no reports, and what the model's door raises.
     """
     check_budget(budget_tokens)
@@ -52,23 +56,24 @@ def search_global_with_model(
     if unknown := explain_unknown_name(index, question, find_named_entities(index, question)[0]):
         answer = replace(answer, notices=(unknown,))
     else:
-        first = llm.llm.ledger.frame().height
-        if dynamic:
-            selected, notices = _select_dynamically(index, hierarchy, question, llm, level, budget_tokens, count)
-        else:
-            selected, missing = select_reports(hierarchy, level=level)
-            notices = explain_missing(missing, level=level)
-        answer = answer_from_reports(
-            index,
-            replace(answer, notices=tuple(notices)),
-            load_reports(index, selected),
-            hierarchy.n_text_units,
-            model=llm,
-            budget_tokens=budget_tokens,
-            top=top,
-            count=count,
-        )
-        answer = count_usage(answer, llm.llm, first)
+        with collect_calls() as calls:
+            if dynamic:
+                selected, notices = _select_dynamically(index, hierarchy, question, llm, level, budget_tokens, count)
+            else:
+                selected, missing = select_reports(hierarchy, level=level)
+                notices = explain_missing(missing, level=level)
+            answer = answer_from_reports(
+                index,
+                replace(answer, notices=tuple(notices)),
+                load_reports(index, selected),
+                hierarchy.n_text_units,
+                model=llm,
+                budget_tokens=budget_tokens,
+                top=top,
+                on_text=on_text,
+                count=count,
+            )
+        answer = count_usage(answer, calls)
     return replace(answer, usage=replace(answer.usage, seconds=round(time.perf_counter() - began, 3)))
 
 

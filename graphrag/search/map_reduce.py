@@ -11,13 +11,13 @@ Does not: choose the reports (global_search.py, select_communities.py), or check
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphrag.citations import check_citations, drop_citations
 from graphrag.context import TokenCounter, cut_text, escape_cell
-from graphrag.llm.chat import ChatRequest, Message
+from graphrag.llm.chat import ChatRequest, Message, show_nothing
 from graphrag.llm.door import chat_many
 from graphrag.prompts import Prompt
 from graphrag.replies.objects import parse_points_reply
@@ -171,6 +171,7 @@ def answer_from_reports(
     model: SearchModel,
     budget_tokens: int,
     top: int,
+    on_text: Callable[[str], None] | None = None,
     count: TokenCounter,
 ) -> Answer:
     """The draft (of an unanswered question) with the model's answer from these reports. usage.context_tokens are those
@@ -194,14 +195,17 @@ def answer_from_reports(
         reports=list_reports([used[number] for number in ids]),
         notices=(*draft.notices, *notices),
     )
-    answer = _reduce(index, draft, packed, model)
+    answer = _reduce(index, draft, packed, model, on_text)
     return replace(answer, sources=_list_sources(index, answer, used, top=top))
 
 
-def _reduce(index: Index, draft: Answer, packed: PackedPoints, model: SearchModel) -> Answer:
+def _reduce(
+    index: Index, draft: Answer, packed: PackedPoints, model: SearchModel, on_text: Callable[[str], None] | None
+) -> Answer:
     """The model's answer from the points; the points themselves where its reply is of no use."""
     values = {"report_data": POINTS_HEADING + packed.text, "question": draft.question}
-    request = replace(write_request(model.prompts["global_search_reduce"], values), stage=REDUCE_STAGE)
+    request = write_request(model.prompts["global_search_reduce"], values)
+    request = replace(request, stage=REDUCE_STAGE, on_text=on_text or show_nothing)
     (reply,) = model.llm.run(chat_many(model.llm, [request]))
     if reply.is_good:
         return check_answer(index, draft, reply.text)

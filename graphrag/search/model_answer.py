@@ -10,15 +10,16 @@ Does not: gather the context, or ask global search's questions (map_reduce.py).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graphrag.citations import KINDS, check_citations
 from graphrag.errors import Unavailable
-from graphrag.llm.chat import ChatReply, ChatRequest, Message
+from graphrag.llm.chat import ChatReply, ChatRequest, Message, show_nothing
 from graphrag.llm.door import Llm, chat_many
+from graphrag.llm.ledger import collect_calls
 from graphrag.prompts import Prompt
 from graphrag.search.answer import Answer, tell_removed
 from graphrag.search.resolve import list_claims, resolve_citations
@@ -46,9 +47,12 @@ class SearchModel:
         return self.open()
 
 
-def answer_with_model(index: Index, draft: Answer, model: SearchModel) -> Answer:
+def answer_with_model(
+    index: Index, draft: Answer, model: SearchModel, *, on_text: Callable[[str], None] | None = None
+) -> Answer:
     """The draft, an extractive answer with its context, in the model's words; unchanged where it has no context: then
-    nothing in the index has to do with the question, and nothing is asked.
+    nothing in the index has to do with the question, and nothing is asked. on_text sees the model's words as they come,
+    before they are checked.
 
     Raises Unauthorized, Unavailable, BudgetSpent or LlmError when the model cannot be asked.
     """
@@ -56,16 +60,16 @@ def answer_with_model(index: Index, draft: Answer, model: SearchModel) -> Answer
         return draft
     began = time.perf_counter()
     llm = model.llm
-    first = llm.ledger.frame().height
     prompt = model.prompts["basic_search" if draft.mode == "basic" else "local_search"]
     request = write_request(prompt, {"context_data": draft.context, "question": draft.question})
-    (reply,) = ask_all(llm, [request])
+    with collect_calls() as calls:
+        (reply,) = ask_all(llm, [replace(request, on_text=on_text or show_nothing)])
     if reply.is_good:
         cut = ("The model's answer was cut at its limit of tokens.",) if reply.status == "truncated" else ()
         answer = check_answer(index, replace(draft, notices=(*draft.notices, *cut)), reply.text)
     else:
         answer = replace(draft, notices=(*draft.notices, tell_unusable(reply.status, reply.detail)))
-    answer = count_usage(answer, llm, first)
+    answer = count_usage(answer, calls)
     seconds = round(draft.usage.seconds + time.perf_counter() - began, 3)
     return replace(answer, usage=replace(answer.usage, seconds=seconds))
 
@@ -124,18 +128,18 @@ def check_answer(index: Index, draft: Answer, text: str) -> Answer:
     )
 
 
-def count_usage(answer: Answer, llm: Llm, first: int) -> Answer:
-    """With the calls, tokens and cost of the ledger's rows from number `first` on."""
-    rows = llm.ledger.frame().slice(first)
-    paid = rows.filter(~rows["cached"])
-    cost = None if paid["cost_usd"].null_count() else round(float(paid["cost_usd"].sum()), 6)
+def count_usage(answer: Answer, calls: Iterable[Mapping[str, Any]]) -> Answer:
+    """With the number, tokens and cost of the calls, rows of llm_calls."""
+    rows = list(calls)
+    paid = [row for row in rows if not row["cached"]]
+    costs = [row["cost_usd"] for row in paid]
     usage = replace(
         answer.usage,
-        calls=paid.height,
-        from_memo=rows.height - paid.height,
-        prompt_tokens=int(paid["prompt_tokens"].sum()),
-        completion_tokens=int(paid["completion_tokens"].sum()),
-        cost_usd=cost,
+        calls=len(paid),
+        from_memo=len(rows) - len(paid),
+        prompt_tokens=sum(row["prompt_tokens"] for row in paid),
+        completion_tokens=sum(row["completion_tokens"] for row in paid),
+        cost_usd=None if None in costs else round(sum(costs), 6),
     )
     return replace(answer, usage=usage)
 

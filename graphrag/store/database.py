@@ -243,7 +243,9 @@ class Index:
             with self._one_at_a_time:  # what restricts the tables belongs to this connection, not to its cursors
                 rows = self._connection.sql(sql, params=bound).pl()
         else:
-            rows = self._connection.cursor().sql(sql, params=bound).pl()
+            with self._one_at_a_time:  # a connection that makes a cursor refuses to make another
+                cursor = self._connection.cursor()
+            rows = cursor.sql(sql, params=bound).pl()
         return rows
 
     def restrict(self, where: str) -> None:
@@ -321,7 +323,8 @@ class Index:
         return self.frame(inverted_index.BM25_SQL, bound)
 
     def close(self) -> None:
-        self._connection.close()
+        with self._one_at_a_time:
+            self._connection.close()
 
     def __enter__(self) -> Index:
         return self

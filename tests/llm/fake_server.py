@@ -8,6 +8,7 @@ with latency, refusals, silence, half answers and wrong usage, and counts what i
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 import time
 from collections import Counter
@@ -26,7 +27,7 @@ USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
 @dataclass(frozen=True)
 class Reply:
     """What the server does with one request. `body` replaces the whole JSON; drip sends it byte by byte, a second
-    each; hang never answers; close drops the connection."""
+    each; hang never answers; close drops the connection. A stream goes word by word; cut drops it after so many."""
 
     text: str | None = "ok"
     status: int = 200
@@ -41,6 +42,7 @@ class Reply:
     drip: bool = False
     hang: bool = False
     close: bool = False
+    cut: int | None = None
 
 
 Script = Callable[[str, int], Reply]  # last message (or texts to embed, joined by "|"), attempt from 1
@@ -67,6 +69,8 @@ class FakeServer:
         self.in_flight += 1
         self.peak = max(self.peak, self.in_flight)
         try:
+            if body.get("stream") and reply.status == 200 and not (reply.hang or reply.close):
+                return await self._stream(request, reply)
             return await self._answer(request, reply, _completion(reply))
         finally:
             self.in_flight -= 1
@@ -78,6 +82,19 @@ class FakeServer:
         data = [{"object": "embedding", "index": index, "embedding": vector} for index, vector in vectors]
         value = {"object": "list", "model": "fake", "data": data, "usage": reply.usage}
         return await self._answer(request, reply, _json_with_nan(value))
+
+    async def _stream(self, request: web.Request, reply: Reply) -> web.StreamResponse:
+        await asyncio.sleep(reply.delay)
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        for number, chunk in enumerate(_chunks(reply)):
+            if number == reply.cut:
+                assert request.transport is not None
+                request.transport.close()
+                return response
+            await response.write(b"data: " + orjson.dumps(chunk) + b"\n\n")
+        await response.write(b"data: [DONE]\n\n")
+        return response
 
     def _note(self, question: str, body: dict[str, Any], request: web.Request) -> Reply:
         self.questions.append(question)
@@ -115,6 +132,15 @@ def _completion(reply: Reply) -> bytes:
     if reply.usage is not None:
         value["usage"] = reply.usage
     return orjson.dumps(value)
+
+
+def _chunks(reply: Reply) -> Iterator[dict[str, Any]]:
+    head = {"id": "x", "object": "chat.completion.chunk", "created": 0, "model": "m"}
+    for word in re.findall(r"\S+\s*", reply.text or ""):
+        yield {**head, "choices": [{"index": 0, "delta": {"content": word}, "finish_reason": None}]}
+    yield {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": reply.finish_reason}]}
+    if reply.usage is not None:
+        yield {**head, "choices": [], "usage": reply.usage}
 
 
 def _json_with_nan(value: dict[str, Any]) -> bytes:
