@@ -49,7 +49,7 @@ from graphrag.search.sections import (
     source_section,
 )
 from graphrag.search.seeds import explain_unknown_name, find_named_entities
-from graphrag.search.select_communities import select_communities
+from graphrag.search.select_communities import add_ancestors, select_communities
 from graphrag.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -84,7 +84,8 @@ def search_global(
     asked, notices = prepare_question(index, question, model=model)
     about = _without_theme_words(asked)
     if dynamic:
-        relevant = {report.community for report in _rank_reports(index, about, list(hierarchy.reports.values()))}
+        found = _rank_reports(index, about, list(hierarchy.reports.values()))
+        relevant = add_ancestors(hierarchy, {report.community for report in found})
         rated = select_communities(
             hierarchy, level=level, rate=lambda numbers: [5.0 * (n in relevant) for n in numbers]
         )

@@ -9,7 +9,7 @@ Does not: load reports, or know who rates: a model (rate_reports.py) or words an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from graphrag.search.levels import Hierarchy
@@ -26,6 +26,17 @@ class Selection(NamedTuple):
     communities: list[int]
     report_ids: list[str]
     n_rated: int
+
+
+def add_ancestors(hierarchy: Hierarchy, relevant: Collection[int]) -> set[int]:
+    """The communities and all above them: what only a fine report says, its parent's report may not."""
+    parents = {community.community: community.parent for community in hierarchy.communities}
+    found: set[int] = set()
+    for number in relevant:
+        while number in parents and number not in found:
+            found.add(number)
+            number = parents[number]
+    return found
 
 
 def select_communities(hierarchy: Hierarchy, *, level: int, rate: Rate) -> Selection:

@@ -14,7 +14,7 @@ from graphrag.search import answer_question
 from graphrag.search.global_search import search_global
 from graphrag.search.levels import Community, Hierarchy
 from graphrag.search.model_answer import SearchModel
-from graphrag.search.select_communities import select_communities
+from graphrag.search.select_communities import add_ancestors, select_communities
 from graphrag.store import Index
 
 # specs/indexing.md, section 7.
@@ -103,3 +103,11 @@ def test_without_a_model_words_and_meaning_select(r8: Index) -> None:
     answer = search_global(r8, "Who owns the payment service?", dynamic=True)
     assert answer.answered and "billing team" in answer.text and answer.usage.calls == 0
     assert not search_global(r8, "What is the best recipe for sourdough?", dynamic=True).answered
+
+
+def test_a_report_that_alone_bears_on_the_question_is_reached_through_parents_that_do_not() -> None:
+    assert add_ancestors(hierarchy(), [5]) == {1, 3, 5}
+    assert add_ancestors(hierarchy(), []) == set()
+    reached = add_ancestors(hierarchy(), [5, 2])
+    selected = select_communities(hierarchy(), level=2, rate=lambda numbers: [5.0 * (n in reached) for n in numbers])
+    assert selected.communities == [2, 5]
