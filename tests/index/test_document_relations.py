@@ -147,6 +147,16 @@ def test_cycles_and_a_hub_of_five_thousand_links(tmp_path: Path) -> None:
     assert graph.entities.filter("is_hub")["title"].to_list() == ["Hub page"]
 
 
+def test_an_alias_of_twenty_notes_joins_none_of_them(tmp_path: Path) -> None:
+    notes = {f"n/Plan {n}.md": f"---\naliases: [the plan]\n---\n{n}. See [[Home page]]." for n in range(20)}
+    files = {**notes, "Home page.md": "The plan is old. [[n/Plan 3]]"}
+    graph = build(tmp_path, files, named={"Home page.md": ["The plan"]})
+    titles = graph.entities["title"].to_list()
+    assert sorted(titles) == sorted(["Home page", "plan", *(f"Plan {n}" for n in range(20))])
+    assert graph.relationships.height == 21
+    assert graph.entities.filter(pl.col("title") == "plan")["degree"].to_list() == [0]
+
+
 def test_no_links_no_rows(tmp_path: Path) -> None:
     graph = build(tmp_path, {"A.md": "nothing"})
     assert graph.relationships.is_empty()
