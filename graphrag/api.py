@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from graphrag.llm import Llm
     from graphrag.search.answer import Answer
     from graphrag.search.chains import Chain
+    from graphrag.search.document_search import Routing
     from graphrag.search.folded_passages import Fold
     from graphrag.search.impact import Carrying, Impact, Impacted
     from graphrag.search.model_answer import SearchModel
@@ -49,7 +50,8 @@ if TYPE_CHECKING:
     from graphrag.search.systemic_risk import Risks
     from graphrag.search_batch import MapMany
 
-MODES = ("auto", "local", "global", "basic")
+MODES = ("auto", "local", "global", "basic", "documents")
+ROUTING_MODES = ("depth", "synthesis", "hybrid")
 ORIGINS = ("stated", "all")
 MAX_THREADS = 32  # of questions under way
 Statements = Mapping[str, Sequence[Statement]]
@@ -216,15 +218,19 @@ class Index:
         budget_tokens: int | None = None,
         dynamic: bool = False,
         fold: bool | None = None,
+        routing: str = "",
+        note: str = "",
         llm: bool = True,
         on_text: Callable[[str], None] | None = None,
     ) -> Answer:
         """An answer with citations that resolve to quotes; `answered` is False where the index holds nothing about it.
 
-        mode: local, global, basic, or auto: what suits the question. level: of the hierarchy, for global. top: sources
-        to list. budget_tokens: of the context. None takes the setting. dynamic: global reads only reports that bear on
-        the question. fold: related documents share one place. llm: in the words of the model that llm.model names;
-        False: an extract. on_text: sees the model's answer grow, each time the whole text so far, before it is checked.
+        mode: local, global, basic, documents, or auto: what suits the question. level: of the hierarchy, for global.
+        top: sources to list. budget_tokens: of the context. None takes the setting. dynamic: global reads only reports
+        that bear on the question. fold: related documents share one place. routing, note: of documents: depth,
+        synthesis or hybrid, and the note to enter at; empty takes the setting, and finds it. llm: in the words of the
+        model that llm.model names; False: an extract. on_text: sees the model's answer
+        grow, each time the whole text so far, before it is checked.
         Raises UsageError for arguments that cannot be, LlmError where the model cannot answer.
         """
         from graphrag.search import answer_question
@@ -244,6 +250,7 @@ class Index:
             dynamic=dynamic,
             llm=self._load_model(chosen) if llm else None,
             fold=self._add_written(choose_fold(self.settings.fold, is_on=fold, top=top)),
+            routing=self._choose_routing(routing, note, max_tokens=budget_tokens),
             on_text=on_text,
         )
         if chosen in ("local", "basic"):
@@ -288,6 +295,17 @@ class Index:
         from graphrag.search.model_answer import SearchModel
 
         return SearchModel(self._open_llm, load_search_prompts(mode, self.root))
+
+    def _choose_routing(self, mode: str, note: str, *, max_tokens: int | None) -> Routing:
+        """The settings [routing] with what was asked for. Raises UsageError for a mode that is none."""
+        from graphrag.search.document_search import Routing
+
+        knobs = self.settings.routing.model_dump()
+        if mode and mode not in ROUTING_MODES:
+            near = did_you_mean(mode, ROUTING_MODES)
+            raise UsageError(f'Unknown --routing "{mode}".{near} Use one of: {", ".join(ROUTING_MODES)}.')
+        asked = {"mode": mode or knobs["mode"], "max_tokens": knobs["max_tokens"] if max_tokens is None else max_tokens}
+        return Routing(**(knobs | asked), note=note)
 
     def _choose_mode(self, mode: str, question: str, *, is_global: bool) -> tuple[str, list[str]]:
         """The mode to answer in, and lines that say why. Nothing but global has levels."""

@@ -25,9 +25,17 @@ def search(
     global_: Annotated[bool, typer.Option("--global", help="Themes: answers from community reports.")] = False,
     local: Annotated[bool, typer.Option("--local", help="Look-ups: entities, facts and passages.")] = False,
     basic: Annotated[bool, typer.Option("--basic", help="Passages only, by words and meaning.")] = False,
+    documents: Annotated[
+        bool, typer.Option("--documents", help="Whole notes, found at an entry note and along the links of a vault.")
+    ] = False,
     mode: Annotated[
-        str, typer.Option("--mode", help="local, global, basic, or auto (default): what suits the question.")
+        str, typer.Option("--mode", help="local, global, basic, documents, or auto (default): what suits the question.")
     ] = "",
+    routing: Annotated[
+        str,
+        typer.Option("--routing", help="--documents: depth, synthesis or hybrid. Default: routing.mode."),
+    ] = "",
+    note: Annotated[str, typer.Option("--note", help="--documents: enter at this note, by title, alias or path.")] = "",
     level: Annotated[
         int | None, typer.Option("--level", help="Level of the hierarchy for --global; 0 is the coarsest.")
     ] = None,
@@ -75,11 +83,15 @@ def search(
 
     Example: graphrag search --global "What are the recurring causes of incidents?"
 
+    Example: graphrag search --documents "How did we handle expired certificates?" --routing synthesis
+
     Example: graphrag search "What broke?" --where "type = 'incident' and date >= '2025-01-01'"
 
     Example: graphrag search --batch questions.jsonl > answers.jsonl
     """
-    chosen = _choose_mode(mode, {"global": global_, "local": local, "basic": basic})
+    chosen = _choose_mode(
+        mode, {"global": global_, "local": local, "basic": basic, "documents": documents or bool(routing or note)}
+    )
     from graphrag import render
     from graphrag.api import Index, check_question
 
@@ -100,6 +112,8 @@ def search(
                 budget_tokens=budget_tokens,
                 dynamic=dynamic,
                 fold=fold,
+                routing=routing,
+                note=note,
                 llm=asks_model,
                 on_text=on_text,
             )

@@ -13,6 +13,7 @@ import polars as pl
 from graphrag.index.graph import hub_cutoff
 from graphrag.index.link_targets import AMBIGUOUS, RESOLVED, UNRESOLVED, fold_target
 from graphrag.index.links import collect_targets
+from graphrag.search.linked_notes import count_neighbours
 from graphrag.store import Index
 
 DEPTH, SYNTHESIS, HYBRID, WHOLE = "depth", "synthesis", "hybrid", "whole vault"
@@ -59,15 +60,6 @@ def report_links(index: Index) -> LinkReport:
         hubs=[{"path": path, "n_neighbours": n} for path, n in hubs.select("path", "degree").iter_rows()],
         advice=advise(documents.height, leading.height),
     )
-
-
-def count_neighbours(edges: pl.DataFrame) -> pl.DataFrame:
-    """id, degree: how many documents a document is linked with, in either direction (specs: linked documents 7)."""
-    both = [
-        edges.select(pl.col(a).alias("id"), pl.col(b).alias("near"))
-        for a, b in (("document_id", "target_document_id"), ("target_document_id", "document_id"))
-    ]
-    return pl.concat(both).group_by("id").agg(pl.col("near").n_unique().cast(pl.Int64).alias("degree"))
 
 
 def advise(n_notes: int, n_links: int) -> str:

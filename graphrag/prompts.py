@@ -86,6 +86,9 @@ PROMPTS: dict[str, PromptKind] = {
         ("context_data",), ("max_length", "response_type", "question"), ("context_data", "question"),
         other_names=("basic_search_system_prompt",),
     ),
+    "document_search": PromptKind(
+        ("context_data",), ("max_length", "response_type", "question"), ("context_data", "question"),
+    ),
 }  # fmt: skip
 
 

@@ -30,6 +30,7 @@ MAX_RETRIES, PATIENCE_SECONDS = 3, 30.0
 PROMPTS_OF_MODE = {
     "local": ("local_search",),
     "basic": ("basic_search",),
+    "documents": ("document_search", "basic_search"),
     "global": ("global_search_map", "global_search_reduce", "rate_report", "repair_reply"),
 }
 PROMPTS_OF_MODE["auto"] = tuple(dict.fromkeys(name for names in PROMPTS_OF_MODE.values() for name in names))

@@ -266,6 +266,25 @@ class Fold(Section):
     )
 
 
+class Routing(Section):
+    mode: Literal["depth", "synthesis", "hybrid"] = Field(
+        "hybrid",
+        description="search --documents: one entry note and its links; several in turn; these filtered, with orphans",
+    )
+    max_depth: int = Field(2, ge=0, le=10, description="links in a row that are followed from an entry note")
+    max_notes: int = Field(12, ge=1, description="notes that are read for an answer")
+    max_tokens: int = Field(8000, ge=1, description="tokens of these notes together")
+    threshold: float = Field(0.65, ge=-1, le=1, description="hybrid: cosine with an entry note that a linked one needs")
+    orphan_k: int = Field(5, ge=0, description="hybrid: notes added that are near in meaning and were not reached")
+    anchor_strategy: Literal["entry_note", "query"] = Field(
+        "entry_note", description="what linked notes are compared with: the entry notes or the question"
+    )
+    missing_vector: Literal["keep", "drop"] = Field("keep", description="hybrid: a linked note without a vector")
+    hub_candidates: int = Field(3, ge=0, description="hubs with most inbound links that may be entry notes")
+    source_tags: bool = Field(True, description="each note stands between tags with its name")
+    latency_budget_ms: int = Field(10_000, ge=1, description="a notice says when gathering notes took longer")
+
+
 class Impact(Section):
     predicates: list[str] = Field(
         list(CARRYING_PREDICATES), description="what carries a failure to the source: X depends_on Y, Y fails, X breaks"
@@ -329,6 +348,7 @@ class Settings(BaseModel):
     embeddings: Embeddings = Embeddings()
     search: Search = Search()
     fold: Fold = Fold()
+    routing: Routing = Routing()
     impact: Impact = Impact()
     gates: Gates = Gates()
     schedule: Schedule = Schedule()

@@ -21,7 +21,8 @@ from graphrag.llm.chat import ChatReply, ChatRequest, Message, show_nothing
 from graphrag.llm.door import Llm, chat_many
 from graphrag.llm.ledger import collect_calls
 from graphrag.prompts import Prompt
-from graphrag.search.answer import Answer, tell_removed
+from graphrag.search.answer import Answer, Citation, tell_removed
+from graphrag.search.document_answer import DATASET, cite_notes, list_names, number_names, restore_names
 from graphrag.search.resolve import list_claims, resolve_citations
 from graphrag.search.support import list_statements, mark_unsupported
 
@@ -60,13 +61,14 @@ def answer_with_model(
         return draft
     began = time.perf_counter()
     llm = model.llm
-    prompt = model.prompts["basic_search" if draft.mode == "basic" else "local_search"]
+    prompt = model.prompts[_choose_prompt(draft)]
     request = write_request(prompt, {"context_data": draft.context, "question": draft.question})
     with collect_calls() as calls:
         (reply,) = ask_all(llm, [replace(request, on_text=on_text or show_nothing)])
     if reply.is_good:
         cut = ("The model's answer was cut at its limit of tokens.",) if reply.status == "truncated" else ()
-        answer = check_answer(index, replace(draft, notices=(*draft.notices, *cut)), reply.text)
+        check = check_named_answer if DATASET in draft.context_ids else check_answer
+        answer = check(index, replace(draft, notices=(*draft.notices, *cut)), reply.text)
     else:
         answer = replace(draft, notices=(*draft.notices, tell_unusable(reply.status, reply.detail)))
     answer = count_usage(answer, calls)
@@ -108,10 +110,25 @@ def check_answer(index: Index, draft: Answer, text: str) -> Answer:
     for citation in citations:
         known.setdefault(kinds[citation.kind], []).append(citation.human_readable_id)
     resolved = check_citations(in_context.text, known)
-    marked = mark_unsupported(resolved.text, draft.context)
+    n_removed = in_context.n_removed + resolved.n_removed
+    return _judge_answer(draft, resolved.text, citations, is_cited=bool(resolved.cited), n_removed=n_removed)
+
+
+def check_named_answer(index: Index, draft: Answer, text: str) -> Answer:
+    """The same for an answer about whole notes, which cites them by name (document_answer.py)."""
+    names = list_names(index, draft.context_ids[DATASET])
+    numbered = number_names(text.strip(), names)
+    citations = cite_notes(index, numbered.text, names)
+    answer = _judge_answer(draft, numbered.text, citations, is_cited=bool(citations), n_removed=numbered.n_removed)
+    return replace(answer, text=restore_names(answer.text, names))
+
+
+def _judge_answer(draft: Answer, text: str, citations: Sequence[Citation], *, is_cited: bool, n_removed: int) -> Answer:
+    """The draft with a checked text, marks where nothing supports it, and notices that count what is wrong."""
+    marked = mark_unsupported(text, draft.context)
     usage = replace(draft.usage, sentences=marked.n_sentences, unsupported_sentences=marked.n_unsupported)
-    is_supported = bool(resolved.cited) or marked.n_unsupported < marked.n_sentences
-    notices = tell_removed(in_context.n_removed + resolved.n_removed)
+    is_supported = is_cited or marked.n_unsupported < marked.n_sentences
+    notices = tell_removed(n_removed)
     if not is_supported:
         notices.append(NO_SUPPORT)
     elif n := marked.n_unsupported:
@@ -126,6 +143,12 @@ def check_answer(index: Index, draft: Answer, text: str) -> Answer:
         usage=usage,
         notices=(*draft.notices, *notices),
     )
+
+
+def _choose_prompt(draft: Answer) -> str:
+    if DATASET in draft.context_ids:
+        return "document_search"
+    return "local_search" if draft.mode == "local" else "basic_search"
 
 
 def count_usage(answer: Answer, calls: Iterable[Mapping[str, Any]]) -> Answer:

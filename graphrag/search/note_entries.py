@@ -1,0 +1,158 @@
+"""Where a search over linked documents enters: the notes that a question is about.
+
+specs/linked-documents.md, rule 12. Notes are ranked by words (BM25 over the text with its headings, title and aliases
+counted more), by meaning (the best text unit), and by whether the question names them, fused by rank. Of the hubs only
+those with most inbound links may be entries, and never they alone: a map of contents lists everything.
+
+Reads text_units, the inverted index, vectors. Does not: walk (note_walk.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import orjson
+
+from graphrag.errors import NothingFound, UsageError
+from graphrag.naming.declared_aliases import read_aliases
+from graphrag.search.linked_notes import LinkedNotes
+from graphrag.search.ranking import RRF_CONSTANT, Question, is_relevant, measure_likeness, rank_rows
+from graphrag.search.rows import load_passages
+from graphrag.search.seeds import find_named_documents
+from graphrag.tokens import split_search_terms
+
+if TYPE_CHECKING:
+    from graphrag.store import Index
+
+N_ENTRIES, N_RANKED, N_LOOKED_AT = 3, 100, 8
+NAME_WEIGHT = 4  # times that a term of a title or alias counts
+K1, B = 1.2, 0.75  # as in the inverted index
+
+
+class Entries(NamedTuple):
+    """Ids of the entry notes, best first, and the scores that ranked them. `is_sure`: a text has to do with the
+    question."""
+
+    ids: list[str]
+    scores: dict[str, float]
+    is_sure: bool
+
+
+def find_entries(index: Index, notes: LinkedNotes, question: Question, *, hub_candidates: int) -> Entries:
+    """The notes to start from, at most three."""
+    ranked = [list(rank_by_words(index, notes, question)), _rank_by_meaning(index, question)]
+    fused: dict[str, float] = defaultdict(float)
+    for order in ranked:
+        for rank, note in enumerate(order[:N_RANKED], start=1):
+            fused[note] += 1 / (RRF_CONSTANT + rank)
+    named = [note for note in find_named_documents(index, question.text) if note in notes.paths]
+    for note in named:
+        fused[note] += 1 / (RRF_CONSTANT + 1)
+    scores = {note: round(score, 9) for note, score in fused.items()}
+    entries = choose_entries(scores, notes, hub_candidates=hub_candidates)
+    return Entries(entries, scores, bool(named) or _is_sure(index, question))
+
+
+def choose_entries(
+    scores: Mapping[str, float], notes: LinkedNotes, *, hub_candidates: int, n: int = N_ENTRIES
+) -> list[str]:
+    """The n best notes, ties by path; hubs but the `hub_candidates` most linked are left out, and hubs alone are no
+    entries where another note has a score."""
+    hubs = {note for note in scores if notes.degrees.get(note, 0) > notes.hub_cutoff}
+    most_linked = sorted(hubs, key=lambda note: (-notes.n_inbound.get(note, 0), notes.paths[note]))[:hub_candidates]
+    order = sorted(scores, key=lambda note: (-scores[note], notes.paths[note]))
+    allowed = [note for note in order if note not in hubs or note in most_linked]
+    chosen = allowed[:n]
+    others = [note for note in allowed if note not in hubs]
+    if chosen and others and not set(chosen) - hubs:
+        chosen = [*chosen[: n - 1], others[0]]
+    return chosen
+
+
+def resolve_note(notes: LinkedNotes, name: str) -> str:
+    """The id of the note of a path (.md may be left out), title or alias, in any case.
+
+    Raises NothingFound with the nearest names, UsageError when several notes have it.
+    """
+    from rapidfuzz import fuzz, process
+
+    wanted = name.strip().casefold()
+    named: dict[str, list[str]] = defaultdict(list)
+    for note, path, title, metadata in notes.documents.select("id", "path", "title", "metadata").iter_rows():
+        if wanted in (path.casefold(), path.casefold().removesuffix(".md")):
+            return str(note)
+        stem = path.rpartition("/")[2].removesuffix(".md")
+        for other in dict.fromkeys(form.casefold() for form in (title, stem, *_read_aliases(metadata))):
+            named[other].append(note)
+    found = sorted(set(named.get(wanted, [])), key=lambda note: notes.paths[note])
+    if len(found) > 1:
+        paths = ", ".join(notes.paths[note] for note in found)
+        raise UsageError(f'"{name}" is ambiguous: {paths}. Give the path.')
+    if not found:
+        titles = sorted(set(notes.documents["title"]))
+        near = process.extract(wanted, titles, scorer=fuzz.ratio, processor=str.casefold, limit=2, score_cutoff=55)
+        told = f" Nearest: {', '.join(title for title, _, _ in near)}." if near else ""
+        raise NothingFound(f'No note "{name}".{told}')
+    return found[0]
+
+
+def rank_by_words(index: Index, notes: LinkedNotes, question: Question) -> dict[str, float]:
+    """BM25 of the notes that hold a term of the question, best first, ties by path."""
+    if not question.terms:
+        return {}
+    n_terms = dict(
+        index.frame(
+            "select u.document_id, sum(o.n_terms) from search_owners o join text_units u on u.id = o.owner_id "
+            "where o.owner_table = 'text_units' group by all"
+        ).iter_rows()
+    )
+    held: dict[str, dict[str, float]] = defaultdict(dict)  # term -> note -> how often
+    for term, note, n in index.frame(
+        "select p.term, u.document_id, sum(p.n) from search_postings p "
+        "join search_owners o on o.owner_table = p.owner_table and o.position = p.position "
+        "join text_units u on u.id = o.owner_id "
+        "where p.owner_table = 'text_units' and p.term in (select unnest(?::varchar[])) group by all order by all",
+        (list(question.terms),),
+    ).iter_rows():
+        held[term][note] = float(n)
+    for note, title, metadata in notes.documents.select("id", "title", "metadata").iter_rows():
+        for term in split_search_terms("\n".join([title, *_read_aliases(metadata)])):
+            if term in question.terms:
+                held[term][note] = held[term].get(note, 0.0) + NAME_WEIGHT
+    scores = _rate_by_words(held, n_terms, n_notes=notes.documents.height)
+    return {note: scores[note] for note in sorted(scores, key=lambda note: (-scores[note], notes.paths[note]))}
+
+
+def _rate_by_words(
+    held: Mapping[str, Mapping[str, float]], n_terms: Mapping[str, int], *, n_notes: int
+) -> dict[str, float]:
+    mean = sum(n_terms.values()) / max(1, n_notes) or 1.0
+    scores: dict[str, float] = defaultdict(float)
+    for by_note in held.values():
+        idf = math.log(1 + (n_notes - len(by_note) + 0.5) / (len(by_note) + 0.5))
+        for note, n in by_note.items():
+            scores[note] += idf * n * (K1 + 1) / (n + K1 * (1 - B + B * n_terms.get(note, 0) / mean))
+    return {note: round(score, 9) for note, score in scores.items()}
+
+
+def _rank_by_meaning(index: Index, question: Question) -> list[str]:
+    """Notes by their text unit that is most like the question."""
+    best = measure_likeness(index, question, "text_units").best(2 * N_RANKED)
+    return list(dict.fromkeys(passage.document for passage in load_passages(index, best)))
+
+
+def _is_sure(index: Index, question: Question) -> bool:
+    """Whether one of the best text units has to do with the question."""
+    hits = rank_rows(index, question, "text_units", top=N_LOOKED_AT)
+    texts = {passage.id: passage.text for passage in load_passages(index, [hit.owner_id for hit in hits])}
+    return any(is_relevant(question, hit.cosine, texts.get(hit.owner_id, "")) for hit in hits)
+
+
+def _read_aliases(metadata: str) -> Sequence[str]:
+    if '"alias' not in metadata:
+        return ()
+    fields = orjson.loads(metadata)
+    return read_aliases(fields.get("aliases", fields.get("alias")))
