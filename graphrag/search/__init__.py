@@ -35,10 +35,6 @@ def answer_question(
     grows, each time the whole text so far, before its citations are checked. fold: how local and basic search fold
     documents that are related; None: they do not. routing: how documents search chooses notes; None: as by default.
     """
-    if mode == "documents":
-        from graphrag.search.document_search import Routing, search_documents
-
-        answer = search_documents(index, question, routing=routing or Routing(), top=top, model=model)
     if mode == "global" and llm is not None:
         from graphrag.search.global_answer import search_global_with_model
 
@@ -58,7 +54,11 @@ def answer_question(
         return search_global(
             index, question, level=level, top=top, budget_tokens=budget_tokens, model=model, dynamic=dynamic
         )
-    if mode == "basic":
+    if mode == "documents":
+        from graphrag.search.document_search import Routing, search_documents
+
+        answer = search_documents(index, question, routing=routing or Routing(), top=top, model=model)
+    elif mode == "basic":
         from graphrag.search.basic_search import search_basic
 
         answer = search_basic(index, question, top=top, budget_tokens=budget_tokens, model=model, fold=fold)
