@@ -21,6 +21,7 @@ from graphrag import (
     cli_aliases,
     cli_communities,
     cli_evaluate,
+    cli_interop,
     cli_learn,
     cli_links,
     cli_mcp,
@@ -52,6 +53,7 @@ app.command()(cli_evaluate.evaluate)
 app.command()(cli_evaluate.hop_lab)
 app.command()(cli_mcp.mcp)
 app.command()(cli_links.links)
+app.command("import")(cli_interop.import_)
 app.command()(cli_relations.relate)
 app.command()(cli_relations.unrelate)
 app.command()(cli_learn.learn)

@@ -66,6 +66,8 @@ def _check_text_units(frames: Frames, limit: float) -> list[str]:
 
 def _check_quotes(frames: Frames, limit: float) -> list[str]:
     evidence = frames["evidence"]
+    if frames["relationship_mentions"]["method"].eq(store.IMPORT).any():
+        return []  # an import's quotes are whole text units, and its names are those of another tool
     n_unverified = evidence.filter(~pl.col("is_verified")).height
     if evidence.height < FEW or n_unverified / evidence.height <= limit:
         return []

@@ -17,6 +17,7 @@ import orjson
 import polars as pl
 
 from graphrag import store, vectors
+from graphrag.errors import InputError
 from graphrag.index import (
     claims,
     communities,
@@ -492,6 +493,11 @@ def run_pipeline(
 def walk_pipeline(run: Run, *, full: bool = False, call_stage: CallStage = run_stage) -> RunSummary:
     """All stages in order and the end of the run. `call_stage` runs a stage in its own way, as a Prefect task say."""
     run.is_full = full
+    if run.published is not None and run.published.is_imported and not full:
+        raise InputError(
+            f"The published index was imported; {run.settings.input.dir} does not hold what it was made of. To replace "
+            'it by the documents there: "graphrag index --full".'
+        )
     begin_run(run)
     # A recording must hold every question, or it could not be replayed.
     walk = Walk(run, None if full or run.settings.llm.record else run.published, call_stage)

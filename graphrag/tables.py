@@ -268,12 +268,14 @@ ENTITY_MENTIONS = Table(
             "surface",
             TEXT,
             "The name as written: documents.text[start_char:end_char] with spaces collapsed. Where method is "
-            "llm_unverified: a model's own word for something in that span.",
+            "llm_unverified: a model's own word for something in that span; import: the title that the files give.",
         ),
         Column("type", TEXT, "Type given by the extractor; unknown if none."),
         Column("description", TEXT, "What this place says it is; may be empty."),
         *SPAN,
-        Column("method", TEXT, "spacy, rule, lite, declared, llm, link; llm_unverified: not a name in the text."),
+        Column(
+            "method", TEXT, "spacy, rule, lite, declared, llm, link, import; llm_unverified: not a name in the text."
+        ),
     ),
 )
 RELATIONSHIP_MENTIONS = Table(
@@ -295,7 +297,7 @@ RELATIONSHIP_MENTIONS = Table(
         *SPAN,
         Column("is_verified", BOOL, "Both surfaces occur in the quoted sentence."),
         Column("origin", TEXT, "extracted, link, authored or cooccurrence."),
-        Column("method", TEXT, "spacy, rule, lite, llm, link, ..."),
+        Column("method", TEXT, "spacy, rule, lite, llm, link, import (the span is the whole text unit), ..."),
     ),
 )
 EVIDENCE = Table(

@@ -87,7 +87,7 @@ async def extract_mentions(
                 replies[group.excerpt], entity_types=entity_types, max_records=max_records_per_unit * len(group.units),
                 parts=group.spans, echoes=echoes,
             )  # fmt: skip
-    return _build_frames(groups, parsed)
+    return build_frames(groups, parsed)
 
 
 def ask_about(
@@ -167,7 +167,7 @@ def _prompt_names(prompt: Prompt, entity_types: Sequence[str]) -> TextNames:
 _GroupText = tuple[Excerpt, tuple[Span, ...]]  # groups that are equal in it have equal rows but for their offsets
 
 
-def _build_frames(groups: Sequence[UnitGroup], parsed: Mapping[_GroupText, Parsed]) -> Extraction:
+def build_frames(groups: Sequence[UnitGroup], parsed: Mapping[_GroupText, Parsed]) -> Extraction:
     """Rows with document offsets. A place in two overlapping text units belongs to the first."""
     mentions: dict[tuple[str, int, int, str], dict[str, Any]] = {}
     relations: dict[str, dict[str, Any]] = {}

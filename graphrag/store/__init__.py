@@ -10,7 +10,7 @@ from graphrag.store.database import FORMAT, Index, open_index, run_sql, write_ru
 from graphrag.store.integrity import check_integrity
 from graphrag.store.ledger import number_rows
 from graphrag.store.mirror import mirror_published
-from graphrag.store.run_tables import RunTables, open_published_tables, open_run_tables
+from graphrag.store.run_tables import IMPORT, RunTables, open_published_tables, open_run_tables
 from graphrag.store.runs import (
     LEDGER,
     append_run,
@@ -26,7 +26,7 @@ from graphrag.store.runs import (
 from graphrag.store.usage import append_usage, read_usage
 
 __all__ = [
-    "FORMAT", "LEDGER", "Index", "RunTables", "append_run", "append_usage", "check_integrity", "clean_runs",
+    "FORMAT", "IMPORT", "LEDGER", "Index", "RunTables", "append_run", "append_usage", "check_integrity", "clean_runs",
     "list_runs", "lock_output", "mirror_published", "number_rows", "open_index", "open_published_tables",
     "open_run_tables", "prune_runs", "publish_run", "read_manifest", "read_runs", "read_usage", "renew_manifest",
     "run_sql", "write_run",

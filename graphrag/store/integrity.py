@@ -54,8 +54,9 @@ FOREIGN_KEYS = {
     "communities.text_unit_ids": "text_units.id",
 }
 # table -> (column that holds the words of the span, what is done to the slice before it must equal them)
-# A mention of this method is a model's own word for something in the span (index/extraction.py); range only.
-NOT_VERBATIM = "llm_unverified"
+# The surface of these methods is not what stands in the span: a model's own word (index/extraction.py), or a title from
+# elsewhere (interop/imported_graph.py); range only.
+NOT_VERBATIM = ("llm_unverified", "import")
 SPANS = {
     "text_units": ("text", "as_is"),
     "evidence": ("quote", "as_is"),
@@ -169,7 +170,7 @@ def _check_spans(frames: Frames) -> Iterator[str]:
 def _is_not_verbatim(name: str) -> pl.Expr:
     """Mentions in a model's own words, and notes of authored relations."""
     if name == "entity_mentions":
-        return pl.col("method") == NOT_VERBATIM
+        return pl.col("method").is_in(NOT_VERBATIM)
     return pl.col("text_unit_id").is_null() & (pl.col("end_char") == 0)
 
 

@@ -16,6 +16,9 @@ from graphrag.errors import StoreError, shown_path
 from graphrag.store.runs import current_run, list_runs, read_run_manifest, run_folder
 from graphrag.tables import TABLES
 
+IMPORT = "import"
+"""The one stage of a run of `graphrag import`."""
+
 
 @dataclass(frozen=True)
 class RunTables:
@@ -27,6 +30,11 @@ class RunTables:
     @property
     def run_id(self) -> str:
         return self.folder.name
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether `graphrag import` made it: the input folder does not hold what it was made of."""
+        return any(stage["name"] == IMPORT for stage in self.manifest.get("stages") or ())
 
     def has_columns(self, name: str, columns: Sequence[str]) -> bool:
         """Whether the run's release wrote these columns."""
