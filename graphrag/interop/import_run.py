@@ -223,7 +223,7 @@ def _tell_unplaced(run: Run) -> None:
     unplaced = run.frames["communities"].filter(pl.col("title") == tables.UNCONNECTED)
     if unplaced.height:
         run.notices.append(
-            f"{unplaced['size'][0]:,} entities are in no community of the files (only the largest component was "
+            f"{unplaced['size'][0]:,} of the entities are in no community of the files (only the largest component was "
             "clustered): --recompute communities places them."
         )
 
