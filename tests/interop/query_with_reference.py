@@ -103,7 +103,9 @@ def count_rows(prompts: list[str], rows: dict[str, list[str]]) -> dict[str, int]
 
 
 def main(export: Path, python: Path) -> None:
-    rows = json.loads(subprocess.run([sys.executable, "-c", LIST_ROWS, str(export)], capture_output=True, check=True).stdout)
+    rows = json.loads(
+        subprocess.run([sys.executable, "-c", LIST_ROWS, str(export)], capture_output=True, check=True).stdout
+    )
     server = ThreadingHTTPServer(("127.0.0.1", 0), FakeModel)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     settings = (export / "settings.yaml").read_text(encoding="utf-8")
@@ -114,9 +116,11 @@ def main(export: Path, python: Path) -> None:
     try:
         for method in METHODS:
             PROMPTS.clear()
-            command = [str(python), "-m", "graphrag", "query", "--root", str(export), "--method", method, QUESTION]
+            command = [str(python.parent / "graphrag"), "query", "--root", str(export), "--method", method, QUESTION]
             done = subprocess.run(command, capture_output=True, text=True, timeout=600)
-            print(f"{method}: exit {done.returncode}, {len(PROMPTS)} calls, our rows in them: {count_rows(PROMPTS, rows)}")
+            print(
+                f"{method}: exit {done.returncode}, {len(PROMPTS)} calls, our rows in them: {count_rows(PROMPTS, rows)}"
+            )
             print("  " + (done.stdout.strip() or done.stderr.strip()).splitlines()[-1][:160])
     finally:
         (export / "settings.yaml").write_text(settings, encoding="utf-8")

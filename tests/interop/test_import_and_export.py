@@ -1,0 +1,195 @@
+"""An index moves out and in again: counts, ids and links hold, and what is wrong with a file is one line."""
+
+from __future__ import annotations
+
+import csv
+import json
+import zipfile
+from pathlib import Path
+
+import igraph
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from graphrag import Index
+from graphrag.errors import GraphragError, InputError, UsageError
+from graphrag.interop.export import export_index
+from graphrag.interop.import_run import run_import
+from graphrag.pipeline import run_pipeline
+from graphrag.run import RunSummary
+from graphrag.settings import Settings
+from graphrag.settings_file import load_settings
+
+from ..conftest import ROOT
+
+ROUND = ("entities", "relationships", "communities", "community_reports", "evidence", "documents", "text_units")
+
+
+def open_settings(work: Path, *more: str) -> Settings:
+    places = [f"input.dir={work / 'input'}", f"output.dir={work / 'output'}", f"cache.dir={work / 'cache'}"]
+    overrides = [*places, "embeddings.model=none", "disambiguation.aliases=none.toml", *more]
+    return load_settings(ROOT, overrides=overrides, environ={})[0]
+
+
+def import_into(work: Path, source: Path, **options: str) -> tuple[RunSummary, Index]:
+    settings = open_settings(work)
+    summary = run_import(settings, ROOT, source, **options)  # type: ignore[arg-type]
+    return summary, Index(settings, ROOT)
+
+
+@pytest.fixture
+def sample(sample_index: Path) -> Index:
+    return Index.open(ROOT, overrides=[f"output.dir={sample_index}"])
+
+
+def test_round_trip_gives_the_same_index(sample: Index, tmp_path: Path) -> None:
+    export_index(sample, tmp_path / "out", format="graphrag")
+    _, index = import_into(tmp_path, tmp_path / "out")
+    for name in ROUND:
+        assert_frame_equal(index.table(name), sample.table(name))
+
+
+def test_without_our_own_tables_the_same_entities_pairs_and_communities_come_back(
+    sample: Index, tmp_path: Path
+) -> None:
+    export_index(sample, tmp_path / "out", format="graphrag")
+    for path in (tmp_path / "out" / "output").glob("*.parquet"):
+        if path.stem not in (
+            "documents",
+            "text_units",
+            "entities",
+            "relationships",
+            "communities",
+            "community_reports",
+        ):
+            path.unlink()
+    _, index = import_into(tmp_path, tmp_path / "out")
+    for name, columns in (
+        ("entities", ["id", "title", "type", "description"]),
+        ("relationships", ["id", "source", "predicate", "target", "description"]),
+        ("communities", ["community", "level", "parent", "entity_ids"]),
+        ("community_reports", ["community", "title", "rank"]),
+    ):
+        ours, theirs = (i.table(name).select(columns).sort(columns[0]) for i in (index, sample))
+        assert_frame_equal(ours, theirs)
+
+
+def test_graphml_opens_in_igraph_with_equal_counts(sample: Index, tmp_path: Path) -> None:
+    export_index(sample, tmp_path / "out", format="graphml")
+    graph = igraph.Graph.Read_GraphML(str(tmp_path / "out" / "graph.graphml"))
+    assert graph.vcount() == sample.table("entities").height
+    assert graph.ecount() == sample.table("relationships").height
+    assert set(graph.vs["label"]) == set(sample.table("entities")["title"])
+
+
+def test_neo4j_files_have_no_dangling_id(sample: Index, tmp_path: Path) -> None:
+    done = export_index(sample, tmp_path / "out", format="neo4j", min_weight=2)
+    rows = {}
+    for name in ("entities", "relationships"):
+        with (tmp_path / "out" / f"{name}.csv").open(encoding="utf-8", newline="") as handle:
+            rows[name] = list(csv.DictReader(handle, strict=True))
+    ids = {row["id:ID(Entity)"] for row in rows["entities"]}
+    assert len(rows["relationships"]) == done.n_relationships < sample.table("relationships").height
+    assert {row[f":{end}_ID(Entity)"] for row in rows["relationships"] for end in ("START", "END")} <= ids
+
+
+def test_the_vault_indexed_again_has_the_same_links(sample: Index, tmp_path: Path) -> None:
+    export_index(sample, tmp_path / "input", format="obsidian")
+    settings = open_settings(tmp_path, "extraction.nlp=lite", "gates.duplicate_share=1")
+    run_pipeline(settings, ROOT)
+    links = Index(settings, ROOT).sql(
+        "select distinct a.path as source, b.path as target from links l join documents a on a.id = l.document_id "
+        "join documents b on b.id = l.target_document_id where l.status = 'resolved'"
+    )
+    ids = {
+        path.name: json.loads(line.removeprefix("graphrag_id: "))
+        for path in (tmp_path / "input").glob("*.md")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line.startswith("graphrag_id: ")
+    }
+    found = {(ids[a], ids[b]) for a, b in links.iter_rows()}
+    assert found == set(sample.table("relationships").select("source_id", "target_id").iter_rows())
+
+
+def test_a_graph_of_ones_own_needs_source_and_target_only(tmp_path: Path) -> None:
+    (tmp_path / "graph").mkdir()
+    (tmp_path / "graph" / "relationships.csv").write_text(
+        "source,target,type\nAuth,Token Cache,depends on\nToken Cache,Redis,backed by\n", encoding="utf-8"
+    )
+    summary, index = import_into(tmp_path, tmp_path / "graph")
+    assert (summary.counts["entities"], summary.counts["relationships"], summary.counts["communities"]) == (3, 2, 1)
+    assert [entity.title for entity in index.impact("Redis").shown] == ["Token Cache", "Auth"]
+    assert index.search("Redis", mode="local").citations[0].quote == "Token Cache backed by Redis."
+    with pytest.raises(InputError, match="--full"):
+        run_pipeline(open_settings(tmp_path), ROOT)
+
+
+def test_an_extraction_of_ones_own_has_sentences_as_evidence(tmp_path: Path) -> None:
+    line = {
+        "text": "It is fast. The token cache is backed by Redis.",
+        "records": [["E", "Redis", "technology", ""], ["E", "token cache", "service", ""],
+                    ["R", "token cache", "backed by", "Redis", "", 8, [2]]],
+    }  # fmt: skip
+    (tmp_path / "mine.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+    _, index = import_into(tmp_path, tmp_path / "mine.jsonl")
+    assert index.table("evidence")["quote"].to_list() == ["The token cache is backed by Redis."]
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({}, "no entities, relationships or text_units"),
+        (
+            {"relationships.csv": "source,weight\na,1\n"},
+            "relationships.csv: the column target or object or to is missing",
+        ),
+        ({"relationships.parquet": "PAR1 cut"}, "relationships.parquet: is no whole Parquet file"),
+        ({"relationships.csv": "source,target,weight\na,b,heavy\n"}, "column weight is String, needed is Float64"),
+        ({"entities.csv": "title,text_unit_ids\na,u1\n"}, "text_units.csv: is missing; entities.csv refers to it"),
+    ],
+)
+def test_what_is_wrong_with_the_files_is_one_line(tmp_path: Path, files: dict[str, str], words: str) -> None:
+    (tmp_path / "in").mkdir()
+    for name, text in files.items():
+        (tmp_path / "in" / name).write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        import_into(tmp_path, tmp_path / "in")
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_export_overwrites_nothing_unasked(sample: Index, tmp_path: Path) -> None:
+    (tmp_path / "note.md").write_text("mine", encoding="utf-8")
+    with pytest.raises(UsageError, match="not empty"):
+        export_index(sample, tmp_path, format="graphml")
+    with pytest.raises(UsageError, match="of the project"):
+        export_index(sample, ROOT / sample.settings.input.dir / "out", format="graphml")
+    with pytest.raises(GraphragError, match="Did you mean"):
+        export_index(sample, tmp_path / "x", format="graphm")
+    export_index(sample, tmp_path, format="graphml", force=True)
+    assert (tmp_path / "note.md").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.shared
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "counts", "dangling"),
+    [
+        ("msrepo_verbs_testdata", (42, 529, 978, 122), 84),
+        ("msrepo_dulce_current", (5, 39, 107, 10), 2),
+        ("msrepo_dulce_v0.2", (50, 89, 373, 20), 0),
+        ("piyo_v3.0.1_edo", (216, 2660, 2951, 366), 202),
+        ("msrepo_vectors_example", (42, 0, 0, 0), 0),
+    ],
+)
+def test_real_indexes_come_in_whole(
+    shared: Path, tmp_path: Path, name: str, counts: tuple[int, ...], dangling: int
+) -> None:
+    with zipfile.ZipFile(shared / "data" / "ms-index" / f"{name}.zip") as archive:
+        archive.extractall(tmp_path / "in")
+    _, index = import_into(tmp_path, tmp_path / "in")
+    lost = index.table("failures").filter(pl.col("reason").is_in(["unknown_endpoint", "self_relationship"])).height
+    assert lost == dangling
+    heights = [index.table(t).height for t in ("text_units", "entities", "relationships", "community_reports")]
+    assert heights == [counts[0], counts[1], counts[2] - dangling, counts[3]]
