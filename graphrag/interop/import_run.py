@@ -97,14 +97,16 @@ def _import_extraction(run: Run, path: Path) -> None:
     frames = read_extraction(path, max_records=run.settings.extraction.max_records_per_unit, count=count_tokens)
     run.failures["extraction"] = frames.pop("failures").with_columns(run_id=pl.lit(run.run_id))
     run.frames.update(frames)
-    _run_stages(run, "disambiguation", "judgement", "graph", "summaries", "communities", "reports")
+    _run_stages(
+        run, "document_relations", "disambiguation", "judgement", "graph", "summaries", "communities", "reports"
+    )
 
 
 def _import_export(run: Run, place: Path, recompute: str) -> None:
     """Our own tables, as they are."""
     run.frames.update(table_files.read_our_tables(place))
     if recompute == "disambiguation":
-        _run_stages(run, "disambiguation", "judgement", "graph", "summaries")
+        _run_stages(run, "document_relations", "disambiguation", "judgement", "graph", "summaries")
     if recompute in ("disambiguation", "communities"):
         _run_stages(run, "communities")
     if recompute:
@@ -123,6 +125,7 @@ def _import_tables(run: Run, source: Path, recompute: str) -> None:
     run.frames |= {"entity_mentions": graph.entity_mentions, "relationship_mentions": graph.relationship_mentions}
     run.frames["clusters"] = graph.clusters
     _tell_files(run, files, texts)
+    _run_stages(run, "document_relations")
     if recompute == "disambiguation":
         _run_stages(run, "disambiguation", "judgement", "graph", "summaries")
     else:

@@ -23,7 +23,13 @@ from graphrag.interop.placed_texts import PlacedTexts
 from graphrag.replies.fields import clean_predicate, clean_type
 
 STAGE, METHOD = "import", "import"
-CLUSTERS_SCHEMA = {"entity_id": tables.TEXT, "title": tables.TEXT, "type": tables.TEXT, "surfaces": tables.TEXTS}
+CLUSTERS_SCHEMA = {
+    "entity_id": tables.TEXT,
+    "title": tables.TEXT,
+    "type": tables.TEXT,
+    "surfaces": tables.TEXTS,
+    "document_ids": tables.TEXTS,
+}
 Rows = list[dict[str, Any]]
 Places = Mapping[str, tuple[str, int]]  # text unit -> its document and start_char
 
@@ -56,7 +62,10 @@ def build_imported_graph(
     places = {unit["id"]: (unit["document_id"], unit["start_char"]) for unit in texts.text_units}
     return ImportedGraph(
         clusters=pl.DataFrame(
-            [{"entity_id": row["id"], "title": row["title"], "type": row["type"], "surfaces": []} for row in entities],
+            [
+                {"entity_id": row["id"], "title": row["title"], "type": row["type"], "surfaces": [], "document_ids": []}
+                for row in entities
+            ],
             schema=CLUSTERS_SCHEMA,
         ),
         entity_mentions=_conform(tables.ENTITY_MENTIONS, _list_mentions(entities, texts, places)),

@@ -46,7 +46,7 @@ def write_reference(selection: Selection, folder: Path, index: Index) -> tuple[l
     chosen = {name: getattr(selection, name) for name in Selection._fields if name in tables.TABLES}
     written = []
     for name, table in tables.TABLES.items():
-        if table.is_log or name == "embeddings":
+        if (table.is_log and name != "relationship_events") or name == "embeddings":
             continue
         frame = chosen[name] if name in chosen else index.table(name)
         frame.write_parquet(output / f"{name}.parquet", compression="zstd")

@@ -64,7 +64,7 @@ def read_our_tables(folder: Path) -> dict[str, pl.DataFrame]:
     """The tables of an export of ours, logs and vectors left out. Raises InputError that names the file."""
     frames = {}
     for name, table in tables.TABLES.items():
-        if table.is_log or name == "embeddings":
+        if (table.is_log and name != "relationship_events") or name == "embeddings":
             continue
         path = folder / f"{name}.parquet"
         if not path.is_file():

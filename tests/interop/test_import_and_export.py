@@ -28,7 +28,8 @@ ROUND = ("entities", "relationships", "communities", "community_reports", "evide
 
 def open_settings(work: Path, *more: str) -> Settings:
     places = [f"input.dir={work / 'input'}", f"output.dir={work / 'output'}", f"cache.dir={work / 'cache'}"]
-    overrides = [*places, "embeddings.model=none", "disambiguation.aliases=none.toml", *more]
+    overrides = [*places, "embeddings.model=none", "disambiguation.aliases=none.toml"]
+    overrides += [f"links.relations={work / 'relations.jsonl'}", *more]
     return load_settings(ROOT, overrides=overrides, environ={})[0]
 
 
