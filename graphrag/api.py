@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from graphrag.search.folded_passages import Fold
     from graphrag.search.impact import Carrying, Impact, Impacted
     from graphrag.search.model_answer import SearchModel
+    from graphrag.search.note_neighborhood import NoteNeighborhood
     from graphrag.search.paths import Route
     from graphrag.search.reach import Neighbor
     from graphrag.search.systemic_risk import Risks
@@ -434,6 +435,22 @@ class Index:
         shown = found[: _check_at_least(1, "--top", top)]
         statements = self._load_hops(neighbor.hop[1] for neighbor in shown if neighbor.hop)
         return FoundNeighbors(found, shown, statements, hops, way, cutoff)
+
+    def note_neighborhood(
+        self, name: str, *, hops: int = 2, direction: str = "both", hub_cutoff: str | int = "auto", stubs: bool = False
+    ) -> NoteNeighborhood:
+        """The documents within some hops of a document (title, alias or path), along the links that people wrote."""
+        from graphrag.search.note_neighborhood import find_note_neighborhood
+
+        _check_at_least(0, "--hops", hops)
+        return find_note_neighborhood(
+            self._store,
+            name,
+            hops=hops,
+            direction=_choose_direction(direction),
+            hub_cutoff=str(hub_cutoff),
+            stubs=stubs,
+        )
 
     def chains(
         self, name: str, *, max_depth: int = 2, to_type: str = "", top: int = 50, origin: str = "stated"

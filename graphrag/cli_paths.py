@@ -98,8 +98,13 @@ def neighborhood(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Where to start: a title, an alias, or #NUMBER.")],
     hops: Annotated[int, typer.Option("--hops", help="How far; 0 is the entity alone.")] = 2,
     direction: Annotated[
-        str, typer.Option("--direction", metavar="out|in|both", help="Along the arrows, against them, or either.")
-    ] = "out",
+        str,
+        typer.Option(
+            "--direction",
+            metavar="out|in|both",
+            help="Along the arrows, against them, or either. Default: out; of documents both.",
+        ),
+    ] = "",
     hub_cutoff: Annotated[
         str,
         typer.Option(
@@ -108,6 +113,13 @@ def neighborhood(
             help="More neighbours than this: shown, not walked through. auto: max(15, 95th percentile).",
         ),
     ] = "auto",
+    documents: Annotated[
+        bool, typer.Option("--documents", help="Notes around a note (title, alias or path), along links.")
+    ] = False,
+    stubs: Annotated[
+        bool, typer.Option("--stubs", help="Of documents: count a hub as one line, not its text.")
+    ] = False,
+    show_tokens: Annotated[bool, typer.Option("--show-tokens", help="Of documents: what reading them costs.")] = False,
     top: Top = 50,
     show_sources: ShowSources = False,
     origin: Origin = "stated",
@@ -119,6 +131,8 @@ def neighborhood(
     """What lies within some hops of an entity, and the relationship that leads there.
 
     Example: graphrag neighborhood "Auth Service" --hops 1 --direction both
+
+    Example: graphrag neighborhood "Map of the knowledge base" --documents --show-tokens
     """
     root, settings = open_project(root, set_)
     from graphrag.api import Index
@@ -126,6 +140,15 @@ def neighborhood(
 
     with Index(settings, root, where=where) as index:
         tell_restriction(index.restriction)
+        if documents:
+            from graphrag.render_notes import describe_notes, render_notes
+
+            notes = index.note_neighborhood(
+                name, hops=hops, direction=direction or "both", hub_cutoff=hub_cutoff, stubs=stubs
+            )
+            print(render_json(describe_notes(notes)) if json else render_notes(notes, top=top, show_tokens=show_tokens))
+            return
+        direction = direction or "out"
         found = index.neighborhood(name, hops=hops, direction=direction, hub_cutoff=hub_cutoff, top=top, origin=origin)
     print(render_json(found.to_json()) if json else found.render(show_sources=show_sources))
 
