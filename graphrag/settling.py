@@ -1,7 +1,8 @@
 """Entries of the relations' log whose documents are gone: deleted with bridges, or moved with their content.
 
 A run works out the events, builds its tables as if the log held them, and appends them after it has published
-(specs: folding 28). A document that is in the folder but was not read is waited for.
+(specs: folding 28). A document that is in the folder but was not read is waited for; and so is every missing one where
+the published run read another folder, or there is none: then nobody has removed it.
 
 Reads documents, those of the published run, the input folder and the log; appends to the log. Does not: say what a
 deletion writes (relations/changes.py).
@@ -23,6 +24,7 @@ from graphrag.run import Run
 RENAMED = "renamed"
 """Reason of the merge of an old path into the new one."""
 ACTOR = "index"
+MAX_TOLD = 5  # entries that a notice names
 
 
 def settle_entries(run: Run, documents: pl.DataFrame) -> list[Event]:
@@ -30,7 +32,8 @@ def settle_entries(run: Run, documents: pl.DataFrame) -> list[Event]:
     known = set(documents["path"])
     waiting = [e for e in run.relations.state().entries() if e not in known and not _is_gone(run, e, known)]
     if waiting:
-        run.notices.append(f"Relations of {', '.join(waiting)} wait: the document was not read.")
+        more = f" and {len(waiting) - MAX_TOLD} more" if len(waiting) > MAX_TOLD else ""
+        run.notices.append(f"Relations of {', '.join(waiting[:MAX_TOLD])}{more} wait: no such document was read.")
     return _plan(run, run.relations, documents)
 
 
@@ -73,7 +76,9 @@ def _settle(state: State, entry: str, moved_to: str | None, stamp: Stamp) -> lis
 
 
 def _is_gone(run: Run, entry: str, known: set[str]) -> bool:
-    """Not in the folder, or a record of a file that gave other records."""
+    """Not in the folder that the published run read, or a record of a file that gave other records."""
+    if run.published is None or run.published.manifest["settings"]["input"]["dir"] != run.settings.input.dir:
+        return False
     file, is_record, _ = entry.partition("#")
     if is_record and any(path.startswith(f"{file}#") for path in known):
         return True

@@ -118,10 +118,24 @@ def test_an_entry_that_is_in_the_folder_but_was_not_read_waits(bank: Bank) -> No
     bank.relate("a cites e", "a cites b")
     summary = bank.index()
     assert bank.related() == {"a cites b"} and len(bank.log().lines) == 2
-    assert "Relations of e.md wait: the document was not read." in summary.notices
+    assert "Relations of e.md wait: no such document was read." in summary.notices
     (bank.input / "e.md").write_text("# Note e\n\nIt is here.\n")
     bank.index()
     assert bank.related() == {"a cites b", "a cites e"}
+
+
+def test_another_folder_deletes_nothing(bank: Bank) -> None:
+    """Nobody has removed the documents of a folder that this run does not read."""
+    bank.relate("a requires b", "b requires c")
+    bank.index()
+    before = bank.log_path.read_bytes()
+    other = bank.root / "other"
+    other.mkdir()
+    (other / "a.md").write_text("# Note a\n\nThe a Service calls Redis.\n")
+    settings, _ = load_settings(bank.root, overrides=[*FAST, "input.dir=other"], environ={})
+    summary = run_pipeline(settings, bank.root)
+    assert bank.log_path.read_bytes() == before and bank.related() == set()
+    assert "Relations of b.md, c.md wait: no such document was read." in summary.notices
 
 
 def test_typed_links_are_relations_too_and_the_log_wins(bank: Bank) -> None:
