@@ -12,11 +12,11 @@ from graphrag.errors import TableError, did_you_mean
 from graphrag.tables import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from graphrag.planning import Plan
     from graphrag.run import RunSummary
-    from graphrag.search.answer import Answer, RelatedEntry, Source, Usage
+    from graphrag.search.answer import Answer, RelatedEntry, Usage
     from graphrag.store import Index
 
 MAX_CELL = 80
@@ -122,22 +122,24 @@ def render_answer(answer: Answer, *, json: bool, context_only: bool, show_source
             refs.setdefault(place, []).append(citation.ref)
         for (path, start, end, quote), names in refs.items():
             lines += [f"  {', '.join(dict.fromkeys(names))}  {path} [{start}:{end}]", f"    {' '.join(quote.split())}"]
-    lines += render_related(answer.sources)
+    lines += render_related(answer)
     said = [*answer.notices, *render_usage(answer.usage)]
     return "\n".join([*lines, "", *said] if said else lines)
 
 
-def render_related(sources: Sequence[Source]) -> list[str]:
-    """The listed documents with something that hangs on them, and that beneath."""
-    titles = {source.document: source.title for source in sources}
-    titles |= {each.id: each.title for source in sources if source.folded for each in source.folded.related}
+def render_related(answer: Answer) -> list[str]:
+    """The documents that the answer cites with something that hangs on them, and that beneath. JSON has it for all
+    that were listed."""
+    cited = {citation.document for citation in answer.citations}
+    titles = {source.document: source.title for source in answer.sources}
+    titles |= {each.id: each.title for source in answer.sources if source.folded for each in source.folded.related}
     lines = []
-    for source in sources:
-        if source.folded is None or not source.folded.related:
+    for source in answer.sources:
+        if source.document not in cited or source.folded is None or not source.folded.related:
             continue
         marks = [f"{word} {', '.join(titles[i] for i in ids)}" for word, ids in source.marks if ids]
-        lines.append(f"  {source.rank}. {source.title}  {source.path}" + (f"  ({'; '.join(marks)})" if marks else ""))
-        lines += [f"     {render_related_entry(each, each.title, titles)}" for each in source.folded.related]
+        lines.append(f"  {source.title}  {source.path}" + (f"  ({'; '.join(marks)})" if marks else ""))
+        lines += [f"    {render_related_entry(each, each.title, titles)}" for each in source.folded.related]
     return ["", "Related", *lines] if lines else []
 
 

@@ -167,10 +167,10 @@ def list_component(index: Index, titles: Sequence[str]) -> list[str]:
     return [str(title) for title in found["title"]]
 
 
-def render_survivors(survivors: Sequence[str]) -> list[str]:
-    """The line of those that do not break, and one that counts those beyond MAX_SURVIVORS."""
-    line = f"survives: {', '.join(survivors[:MAX_SURVIVORS]) or 'nothing in this component'}"
-    n_more = len(survivors) - MAX_SURVIVORS
+def render_survivors(survivors: Sequence[str], *, most: int = MAX_SURVIVORS) -> list[str]:
+    """The line of those that do not break, and one that counts those beyond `most`."""
+    line = f"survives: {', '.join(survivors[:most]) or 'nothing in this component'}"
+    n_more = len(survivors) - most
     return [line, f"... and {n_more} more"] if n_more > 0 else [line]
 
 

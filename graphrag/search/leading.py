@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from graphrag.search.cues import is_negated
 from graphrag.search.dependents import asks_for_dependents, find_dependents
 from graphrag.search.impact import render_survivors
+from graphrag.search.lookups import one_of
 from graphrag.search.relations_between import asks_for_relation, find_relation
 from graphrag.search.rows import Fact, load_facts
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from graphrag.store import Index
 
 MAX_LINES = 20
+MAX_SURVIVORS_TOLD = 8  # the best connected; `graphrag impact` lists more
 
 
 class Leading(NamedTuple):
@@ -39,10 +41,19 @@ def find_leading(index: Index, question: str, named: Sequence[NamedEntity]) -> L
     if asks_for_dependents(question):
         found = find_dependents(index, [entity.entity_id for entity in named])
         facts = load_facts(index, found.relationships)[:MAX_LINES]
-        after = tuple(render_survivors(found.survivors)) if facts else ()
+        after = _tell_survivors(index, found.survivors) if facts else ()
         return Leading("What leads to it, nearest first:", tuple(facts), after)
     titles = list(dict.fromkeys(entity.title for entity in named))
     if len(titles) == 2 and asks_for_relation(question):
         facts = load_facts(index, find_relation(index, *titles))
         return Leading(f"How {titles[0]} and {titles[1]} are related:", tuple(facts))
     return Leading()
+
+
+def _tell_survivors(index: Index, survivors: list[str]) -> tuple[str, ...]:
+    is_one, titles = one_of("title", survivors)
+    best = index.frame(
+        f"select title from entities where {is_one} order by pagerank desc, title limit {MAX_SURVIVORS_TOLD}", titles
+    )["title"].to_list()
+    told = [title for title in survivors if title in best]
+    return tuple(render_survivors([*told, *(title for title in survivors if title not in best)], most=len(told)))

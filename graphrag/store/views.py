@@ -70,11 +70,11 @@ IMPACT_PREDICATES_COMMENTS = {
 VIEWS = (
     View(
         "top_entities",
-        "Entities by importance: most connected first.",
-        """select row_number() over (order by degree desc, pagerank desc, lower(title), title) as rank,
+        "Entities by importance: highest PageRank first.",
+        """select row_number() over (order by pagerank desc, degree desc, lower(title), title) as rank,
            title, type, degree, frequency, n_documents, pagerank, is_hub, aliases, description
            from entities order by rank""",
-        {"rank": "1 is the entity with the most neighbours; pagerank decides among equals."},
+        {"rank": "1 is the entity with the highest PageRank; degree decides among equals."},
     ),
     View(
         "entities_by_type",

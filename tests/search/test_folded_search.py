@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from graphrag.ids import document_id
 from graphrag.render import render_answer
 from graphrag.search import answer_question
-from graphrag.search.answer import Answer
+from graphrag.search.answer import Answer, Citation
 from graphrag.search.entry_summary import summarise_entry
 from graphrag.search.folded_passages import Fold
 from graphrag.store import Index
@@ -121,21 +122,25 @@ def test_without_a_relation_everything_is_as_it_was(make_bank: Callable[[str], I
     assert "related" not in said[0]
 
 
-def test_text_shows_what_hangs_on_a_result(make_bank: Callable[[str], Index]) -> None:
-    answer = _ask(make_bank(V1), fold=Fold())
+def test_text_shows_what_hangs_on_what_the_answer_cites(make_bank: Callable[[str], Index]) -> None:
+    found = _ask(make_bank(V1), fold=Fold())
+    cited = [Citation("Sources (0)", "sources", s.id, 0, s.document, s.path, 0, 1, "E") for s in found.sources]
+    answer = replace(found, citations=tuple(cited))
     text = render_answer(answer, json=False, context_only=False, show_sources=False)
+    without_first = replace(found, citations=tuple(cited[1:]))
+    assert "e01.md" not in render_answer(without_first, json=False, context_only=False, show_sources=False)
     related = text[text.index("Related\n") :].split("\n\n")[0].split("\n")[1:]
     story = "tells a short story of the sea."
     assert related[:7] == [
-        "  1. e01  e01.md  (corrected by e03)",
-        f"     <- corrects e03: How e03 bears on e01. | E03 {story}",
-        "  2. e02  e02.md",
-        f"     <- cites e07: E07 {story}",
-        f"     <- conflicts_with x4 (neighbor): How x4 bears on e02. | X4 {story}",
-        f"     -> see_also x3 (neighbor): How e02 bears on x3. | X3 {story}",
-        f"     -> corrects x2 (neighbor): X2 {story}",
+        "  e01  e01.md  (corrected by e03)",
+        f"    <- corrects e03: How e03 bears on e01. | E03 {story}",
+        "  e02  e02.md",
+        f"    <- cites e07: E07 {story}",
+        f"    <- conflicts_with x4 (neighbor): How x4 bears on e02. | X4 {story}",
+        f"    -> see_also x3 (neighbor): How e02 bears on x3. | X3 {story}",
+        f"    -> corrects x2 (neighbor): X2 {story}",
     ]
-    assert f"     -> clarifies e04 (via e09): How e09 bears on e04. | E04 {story}" in related
+    assert f"    -> clarifies e04 (via e09): How e09 bears on e04. | E04 {story}" in related
     assert not any("e14" in line for line in related), "nothing hangs on it"
 
 
