@@ -214,7 +214,7 @@ class Communities(Section):
         "auto", description="auto: leidenalg, igraph beyond 100k edges"
     )
     extracted_weight: float = Field(1.0, ge=0, le=10, description="what a stated relation counts; 0 leaves it out")
-    link_weight: float = Field(0.3, ge=0, le=10, description="what a link between documents counts")
+    link_weight: float = Field(1.0, ge=0, le=10, description="what a link between documents counts")
     authored_weight: float = Field(1.0, ge=0, le=10, description="what a relation that you wrote yourself counts")
     cooccurrence_weight: float = Field(
         0.2, ge=0, le=1, description="what a co-occurrence counts beside a stated relation"
