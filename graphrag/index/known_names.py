@@ -13,7 +13,7 @@ import polars as pl
 
 from graphrag.index.placed_records import LLM_UNVERIFIED
 from graphrag.names import name_key
-from graphrag.naming.declared_aliases import GENERIC_TITLES, read_aliases, read_type
+from graphrag.naming.declared_aliases import GENERIC_TITLES, declared_aliases, read_type
 from graphrag.tables import ENTITY_MENTIONS
 
 MAX_NAME_WORDS = 6
@@ -59,7 +59,7 @@ def type_own_mentions(entity_mentions: pl.DataFrame, documents: pl.DataFrame) ->
 def _read_declaration(title: str, metadata: str) -> tuple[str, list[str]]:
     """(type or unknown, names that a note declares)."""
     fields = orjson.loads(metadata)
-    surfaces = [title, *read_aliases(fields.get("aliases", fields.get("alias")))]
+    surfaces = [title, *declared_aliases(fields)]
     return read_type(fields) or "unknown", [surface for surface in surfaces if _is_name(surface)]
 
 

@@ -17,7 +17,7 @@ import polars as pl
 
 from graphrag import tables
 from graphrag.index.link_targets import LinkTargets, Resolution
-from graphrag.naming.declared_aliases import read_aliases
+from graphrag.naming.declared_aliases import declared_aliases
 from graphrag.reading.canvas_links import read_canvas_links
 from graphrag.reading.links import read_links
 from graphrag.reading.written_link import WrittenLink
@@ -92,5 +92,5 @@ def _read_declared(notes: pl.DataFrame) -> Iterator[tuple[str, str]]:
         yield title, path
         if "alias" in metadata:
             fields = orjson.loads(metadata)
-            for alias in read_aliases(fields.get("aliases", fields.get("alias"))):
+            for alias in declared_aliases(fields):
                 yield alias, path

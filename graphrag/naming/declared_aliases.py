@@ -50,7 +50,7 @@ def read_notes(documents: pl.DataFrame) -> list[Note]:
     seen: set[str] = set()
     for row in documents.sort("path").select("id", "path", "title", "metadata", "content_sha256").iter_rows(named=True):
         metadata = _read_metadata(row["metadata"])
-        aliases = read_aliases(metadata.get("aliases", metadata.get("alias")))
+        aliases = declared_aliases(metadata)
         if row["content_sha256"] in seen or not row["title"].strip():
             continue
         seen.add(row["content_sha256"])
@@ -86,6 +86,11 @@ def read_type(metadata: Mapping[str, object]) -> str:
     """The type that front matter gives, or an empty string."""
     kind = metadata.get("type")
     return kind.strip().lower() if isinstance(kind, str) else ""
+
+
+def declared_aliases(metadata: Mapping[str, object]) -> tuple[str, ...]:
+    """The other names that front matter gives, under aliases or alias."""
+    return read_aliases(metadata.get("aliases", metadata.get("alias")))
 
 
 def read_aliases(value: object) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ import orjson
 from graphrag.errors import UnknownEntity, UsageError, nearest
 from graphrag.ids import document_id
 from graphrag.names import name_key
-from graphrag.naming.declared_aliases import read_aliases
+from graphrag.naming.declared_aliases import declared_aliases
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def read_entry(row: Mapping[str, Any]) -> Entry:
     if "alias" in row["metadata"] or '"id"' in row["metadata"]:
         fields = orjson.loads(row["metadata"])
         declared = [str(fields["id"])] if isinstance(fields.get("id"), str | int) else []
-        declared += read_aliases(fields.get("aliases", fields.get("alias")))
+        declared += declared_aliases(fields)
     return Entry(row["path"], row["title"], row["human_readable_id"], tuple(declared))
 
 

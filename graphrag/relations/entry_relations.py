@@ -16,7 +16,7 @@ import polars as pl
 
 from graphrag import tables
 from graphrag.ids import relationship_id
-from graphrag.naming.declared_aliases import read_aliases
+from graphrag.naming.declared_aliases import declared_aliases
 from graphrag.relations.events import RELATION_TYPES, Event, State
 
 
@@ -93,7 +93,7 @@ def declare_merged(documents: pl.DataFrame, merged: Iterable[tuple[str, str]]) -
     for path, metadata in documents.select("path", "metadata").iter_rows():
         if path in titles:
             fields = orjson.loads(metadata)
-            fields["aliases"] = [*read_aliases(fields.get("aliases", fields.get("alias"))), *titles[path]]
+            fields["aliases"] = [*declared_aliases(fields), *titles[path]]
             metadata = orjson.dumps(fields).decode()
         found.append(metadata)
     return documents.with_columns(metadata=pl.Series(found, dtype=pl.String))

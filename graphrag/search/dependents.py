@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from graphrag.search.edges import Direction, Edge, FetchEdges, open_edges
 from graphrag.search.impact import Carrying, list_component, list_predicates, trace_impact
+from graphrag.search.lookups import one_of
 from graphrag.search.ranking import stem_term
 from graphrag.tokens import split_search_terms
 
@@ -66,10 +67,10 @@ class Dependents(NamedTuple):
 
 def find_dependents(index: Index, entity_ids: Sequence[str]) -> Dependents:
     """What needs the entities, and what does not though it is connected with them."""
-    titles = index.frame(
-        "select title from entities where id in (select unnest(?::varchar[])) order by lower(title), title",
-        (list(entity_ids),),
-    )["title"].to_list()
+    is_one, ids = one_of("id", entity_ids)
+    titles = index.frame(f"select title from entities where {is_one} order by lower(title), title", ids)[
+        "title"
+    ].to_list()
     carrying = Carrying(frozenset(list_predicates(index)), frozenset())
     found: dict[str, int] = {}
     broken = set(titles)
@@ -87,12 +88,8 @@ def _open_needs(index: Index) -> FetchEdges:
 
     def fetch(titles: Sequence[str], direction: Direction, predicates: Collection[str] | None) -> list[Edge]:
         edges = fetch_all(titles, direction, predicates)
-        types = dict(
-            index.frame(
-                "select title, type from entities where title in (select unnest(?::varchar[]))",
-                (sorted({edge.source for edge in edges}),),
-            ).rows()
-        )
+        is_one, sources = one_of("title", sorted({edge.source for edge in edges}))
+        types = dict(index.frame(f"select title, type from entities where {is_one}", sources).rows())
         return [edge for edge in edges if is_need(edge.predicate, types.get(edge.source, ""))]
 
     return fetch

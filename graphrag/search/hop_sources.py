@@ -14,6 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
+from graphrag.search.lookups import one_of
+
 if TYPE_CHECKING:
     from graphrag.store import Index
 
@@ -34,11 +36,11 @@ class Statement(NamedTuple):
 def load_statements(index: Index, relationship_ids: Iterable[str]) -> dict[str, list[Statement]]:
     """By relationship id: its statements in the order of label and place. Only rows asked for are read."""
     ids = sorted(set(relationship_ids))
+    is_one, wanted = one_of("v.relationship_id", ids)
     rows = index.frame(
         "select v.relationship_id, v.document_id, d.path, v.text_unit_id, v.start_char, v.end_char, v.quote "
-        "from evidence v left join documents d on d.id = v.document_id "
-        "where v.relationship_id in (select unnest(?::varchar[])) order by all",
-        (ids,),
+        f"from evidence v left join documents d on d.id = v.document_id where {is_one} order by all",
+        wanted,
     ).rows()
     labels = _label_rows(index, {(str(row[1] or ""), str(row[2] or ""), row[3]) for row in rows})
     found: dict[str, list[Statement]] = {relationship: [] for relationship in ids}

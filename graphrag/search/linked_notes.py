@@ -8,7 +8,6 @@ Does not: resolve links (index/links.py), or walk (note_walk.py).
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from graphrag.search.reach import HUB_PERCENTILE, MIN_AUTO_CUTOFF
+from graphrag.search.reach import HUB_PERCENTILE, round_cutoff
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,7 +70,7 @@ class LinkedNotes:
         """Hubs have a degree above this: max(15, 95th percentile over all notes, linear, rounded down)."""
         degrees = [self.degrees.get(note, 0) for note in self.documents["id"]]
         percentile = pl.Series(degrees, dtype=pl.Float64).quantile(HUB_PERCENTILE, interpolation="linear")
-        return max(MIN_AUTO_CUTOFF, math.floor(percentile or 0))
+        return round_cutoff(percentile)
 
 
 def load_notes(index: Index) -> LinkedNotes:

@@ -9,7 +9,6 @@ Reads text_units, the inverted index, vectors. Does not: walk (note_walk.py).
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,11 +16,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 from graphrag.errors import NothingFound, UsageError
-from graphrag.naming.declared_aliases import read_aliases
+from graphrag.naming.declared_aliases import declared_aliases
 from graphrag.search.linked_notes import LinkedNotes
 from graphrag.search.ranking import RRF_CONSTANT, Question, is_relevant, measure_likeness, rank_rows
 from graphrag.search.rows import load_passages
 from graphrag.search.seeds import find_named_documents
+from graphrag.store.inverted_index import K1, B, weigh_rarity
 from graphrag.tokens import split_search_terms
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 N_ENTRIES, N_RANKED, N_LOOKED_AT = 3, 100, 8
 NAME_WEIGHT = 4  # times that a term of a title or alias counts
-K1, B = 1.2, 0.75  # as in the inverted index
 
 
 class Entries(NamedTuple):
@@ -132,7 +131,7 @@ def _rate_by_words(
     mean = sum(n_terms.values()) / max(1, n_notes) or 1.0
     scores: dict[str, float] = defaultdict(float)
     for by_note in held.values():
-        idf = math.log(1 + (n_notes - len(by_note) + 0.5) / (len(by_note) + 0.5))
+        idf = weigh_rarity(n_notes, len(by_note))
         for note, n in by_note.items():
             scores[note] += idf * n * (K1 + 1) / (n + K1 * (1 - B + B * n_terms.get(note, 0) / mean))
     return {note: round(score, 9) for note, score in scores.items()}
@@ -155,4 +154,4 @@ def _read_aliases(metadata: str) -> Sequence[str]:
     if '"alias' not in metadata:
         return ()
     fields = orjson.loads(metadata)
-    return read_aliases(fields.get("aliases", fields.get("alias")))
+    return declared_aliases(fields)

@@ -9,7 +9,6 @@ Does not: walk the graph (local_search.py) or know which rows are shown.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphrag import vectors
+from graphrag.store.inverted_index import weigh_rarity
 from graphrag.tokens import split_search_terms
 
 if TYPE_CHECKING:
@@ -226,10 +226,7 @@ def _idf(index: Index, terms: Sequence[str]) -> dict[str, float]:
             (list(terms),),
         ).rows()
     )
-    return {
-        stem_term(term): math.log(1 + (n_units - found.get(term, 0) + 0.5) / (found.get(term, 0) + 0.5))
-        for term in terms
-    }
+    return {stem_term(term): weigh_rarity(n_units, found.get(term, 0)) for term in terms}
 
 
 def _search_words(index: Index, question: Question, owner_table: str, *, top: int) -> dict[str, float]:

@@ -96,7 +96,12 @@ def choose_cutoff(index: Index, asked: str) -> float:
         return math.inf
     if asked == "auto":
         value = index.frame("select quantile_cont(degree, ?) from entities", (HUB_PERCENTILE,)).item()
-        return max(MIN_AUTO_CUTOFF, math.floor(value or 0))
+        return round_cutoff(value)
     if asked.isdecimal() and len(asked) <= 18:
         return int(asked)
     raise UsageError(f'--hub-cutoff must be auto, off or a number of 0 or more, got "{asked}".')
+
+
+def round_cutoff(percentile: float | None) -> int:
+    """The cutoff `auto` of a 95th percentile of degrees (HUB_PERCENTILE); None where there is no entity."""
+    return max(MIN_AUTO_CUTOFF, math.floor(percentile or 0))

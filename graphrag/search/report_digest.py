@@ -22,7 +22,7 @@ from graphrag.digest import (
 from graphrag.search.answer import Citation
 from graphrag.search.cues import is_denied
 from graphrag.search.ranking import Question
-from graphrag.search.rows import Report
+from graphrag.search.rows import Report, load_paths
 from graphrag.tokens import split_search_terms
 
 if TYPE_CHECKING:
@@ -133,8 +133,7 @@ def resolve_digest(
 ) -> list[Citation]:
     """A citation for each id in the digest; a report's resolve to the quotes shown under it."""
     documents = sorted({quote.document for shown in quotes.values() for quote in shown})
-    rows = index.frame("select id, path from documents where id in (select unnest(?::varchar[]))", (documents,)).rows()
-    paths = dict(rows)
+    paths = load_paths(index, documents)
     citations = []
     for report_id, shown in quotes.items():
         report = reports[report_id]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from graphrag.citations import KINDS, Cited, check_citations
 from graphrag.search.answer import Citation
 from graphrag.search.report_digest import Quote, list_quotes
-from graphrag.search.rows import Passage, Report, load_facts, load_passages, load_reports
+from graphrag.search.rows import Passage, Report, load_facts, load_passages, load_paths, load_reports
 from graphrag.search.support import CheckedSentence, choose_span, stem_words
 
 if TYPE_CHECKING:
@@ -76,8 +76,7 @@ def _resolve_reports(index: Index, claims: Mapping[int, str]) -> list[Citation]:
     reports = load_reports(index, _ids(index, "community_reports", claims))
     quotes = {report.id: list_quotes(report) for report in reports}
     documents = sorted({quote.document for found in quotes.values() for quote in found})
-    rows = index.frame("select id, path from documents where id in (select unnest(?::varchar[]))", (documents,)).rows()
-    paths = dict(rows)
+    paths = load_paths(index, documents)
     return [
         _cite_report(report, quotes[report.id], claims[report.human_readable_id], paths)
         for report in reports

@@ -98,6 +98,12 @@ def list_text_units(index: Index, document_ids: Sequence[str], *, limit: int = 2
     )["id"].to_list()
 
 
+def load_paths(index: Index, documents: Sequence[str]) -> dict[str, str]:
+    """Paths of documents by id."""
+    is_one, ids = one_of("id", documents)
+    return dict(index.frame(f"select id, path from documents where {is_one}", ids).rows())
+
+
 def load_facts(index: Index, ids: Sequence[str]) -> list[Fact]:
     """In the order of the ids; each with its first verified evidence by document path and offset.
 

@@ -12,6 +12,7 @@ Reads: documents, text_units, entities, relationships, community_reports. Does n
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 
 import polars as pl
@@ -54,6 +55,11 @@ group by o.owner_id, o.position
 order by score desc, o.position
 limit $top
 """
+
+
+def weigh_rarity(n_rows: int, n_holding: int) -> float:
+    """idf of a term that so many of the rows hold, as in BM25_SQL."""
+    return math.log(1 + (n_rows - n_holding + 0.5) / (n_holding + 0.5))
 
 
 def render_search_text(owner_table: str, frame: pl.DataFrame) -> list[str]:
