@@ -19,7 +19,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -30,146 +30,29 @@ from graphrag import store
 from graphrag.errors import NothingFound, UsageError, did_you_mean
 from graphrag.object_storage import is_url
 from graphrag.search.edges import DIRECTIONS, Direction, Edge, Hop, open_edges
-from graphrag.search.hop_sources import Statement, load_statements
+from graphrag.search.hop_sources import load_statements
 from graphrag.search.seeds import resolve_entity
 from graphrag.settings import EMBEDDED, Settings
 from graphrag.settings_file import find_root, load_settings
+from graphrag.walk_results import FoundChains, FoundImpact, FoundNeighbors, FoundRisks, FoundRoutes, Statements
 
 if TYPE_CHECKING:
     import polars as pl
 
     from graphrag.llm import Llm
+    from graphrag.new_notes import NewNote
     from graphrag.search.answer import Answer
-    from graphrag.search.chains import Chain
     from graphrag.search.document_search import Routing
     from graphrag.search.folded_passages import Fold
-    from graphrag.search.impact import Carrying, Impact, Impacted
+    from graphrag.search.impact import Carrying
     from graphrag.search.model_answer import SearchModel
     from graphrag.search.note_neighborhood import NoteNeighborhood
-    from graphrag.search.paths import Route
-    from graphrag.search.reach import Neighbor
-    from graphrag.search.systemic_risk import Risks
     from graphrag.search_batch import MapMany
 
 MODES = ("auto", "local", "global", "basic", "documents")
 ROUTING_MODES = ("depth", "synthesis", "hybrid")
 ORIGINS = ("stated", "all")
 MAX_THREADS = 32  # of questions under way
-Statements = Mapping[str, Sequence[Statement]]
-"""Relationship id -> the sentences that state it, with document, offsets and quote."""
-
-
-@dataclasses.dataclass(frozen=True)
-class FoundImpact:
-    """What breaks when `impact.failed` does; `shown` are the impacted within max_hops, up to top."""
-
-    question: str
-    impact: Impact
-    shown: Sequence[Impacted]
-    statements: Statements
-
-    def to_json(self) -> dict[str, Any]:
-        from graphrag.render_paths import describe_impact
-
-        return describe_impact(self.impact, self.shown, self.statements, question=self.question)
-
-    def render(self, *, cite: bool = False, show_sources: bool = False) -> str:
-        from graphrag.render_paths import render_impact
-
-        cite = cite or show_sources
-        return render_impact(self.impact, self.shown, self.statements, cite=cite, show_sources=show_sources)
-
-
-@dataclasses.dataclass(frozen=True)
-class FoundRisks:
-    """The entities ranked by how many others they break, each with one chain, by title."""
-
-    risks: Risks
-    chains: Mapping[str, Sequence[Hop]]
-    statements: Statements
-
-    def to_json(self) -> dict[str, Any]:
-        from graphrag.render_paths import describe_risks
-
-        return describe_risks(self.risks, self.chains, self.statements)
-
-    def render(self, *, show_sources: bool = False) -> str:
-        from graphrag.render_paths import render_risks
-
-        return render_risks(self.risks, self.chains, self.statements, show_sources=show_sources)
-
-
-@dataclasses.dataclass(frozen=True)
-class FoundRoutes:
-    """Routes from `start` to `goal`, best first. `is_complete`: all routes of the shortest length were looked at."""
-
-    start: str
-    goal: str
-    routes: Sequence[Route]
-    is_complete: bool
-    statements: Statements
-
-    def to_json(self) -> dict[str, Any]:
-        from graphrag.render_paths import describe_routes
-
-        return describe_routes(
-            self.routes, self.statements, start=self.start, goal=self.goal, is_complete=self.is_complete
-        )
-
-    def render(self, *, show_sources: bool = False) -> str:
-        from graphrag.render_paths import render_routes
-
-        text = render_routes(self.routes, self.statements, show_sources=show_sources)
-        note = "\n\nThere are too many routes to look at all: these are the best of the shortest."
-        return text if self.is_complete else text + note
-
-
-@dataclasses.dataclass(frozen=True)
-class FoundNeighbors:
-    """The anchor and what lies around it; `shown` are the first `top` of `neighbors`."""
-
-    neighbors: Sequence[Neighbor]
-    shown: Sequence[Neighbor]
-    statements: Statements
-    hops: int
-    direction: Direction
-    hub_cutoff: float
-
-    def to_json(self) -> dict[str, Any]:
-        from graphrag.render_paths import describe_neighborhood
-
-        return describe_neighborhood(
-            self.neighbors, self.shown, self.statements, direction=self.direction, cutoff=self.hub_cutoff
-        )
-
-    def render(self, *, show_sources: bool = False) -> str:
-        from graphrag.render_paths import render_neighborhood
-
-        return render_neighborhood(
-            self.neighbors, self.shown, self.statements, hops=self.hops, direction=self.direction,
-            cutoff=self.hub_cutoff, show_sources=show_sources,
-        )  # fmt: skip
-
-
-@dataclasses.dataclass(frozen=True)
-class FoundChains:
-    """Chains that start at `start`; `shown` are the first `top` of `chains`."""
-
-    start: str
-    chains: Sequence[Chain]
-    shown: Sequence[Chain]
-    statements: Statements
-
-    def to_json(self) -> dict[str, Any]:
-        from graphrag.render_paths import describe_chains
-
-        return describe_chains(self.chains, self.shown, self.statements, start=self.start)
-
-    def render(self, *, cite: bool = False, show_sources: bool = False) -> str:
-        from graphrag.render_paths import render_chains
-
-        cite = cite or show_sources
-        return render_chains(self.chains, self.shown, self.statements, cite=cite, show_sources=show_sources)
 
 
 class Index:
@@ -236,10 +119,13 @@ class Index:
         """
         from graphrag.search import answer_question
         from graphrag.search.folded_passages import choose_fold
+        from graphrag.search.new_notes import add_new_notes
         from graphrag.vectors import locate_model
 
         question, knobs = check_question(question, mode, dynamic=dynamic), self.settings.search
         chosen, told = self._choose_mode(mode, question, is_global=dynamic or level is not None)
+        folds = chosen in ("local", "basic")  # the modes that list passages
+        notes = self._load_new_notes() if folds else ()
         answer = answer_question(
             self._store,
             question,
@@ -250,12 +136,11 @@ class Index:
             model=locate_model(self.settings.embeddings.model, self.root),
             dynamic=dynamic,
             llm=self._load_model(chosen) if llm else None,
-            fold=self._add_written(choose_fold(self.settings.fold, is_on=fold, top=top)),
+            fold=self._add_written(choose_fold(self.settings.fold, is_on=fold, top=top), notes) if folds else None,
             routing=self._choose_routing(routing, note, max_tokens=budget_tokens),
             on_text=on_text,
         )
-        if chosen in ("local", "basic"):
-            answer = self._add_new_notes(answer, top=knobs.top if top is None else top)
+        answer = add_new_notes(answer, notes, top=knobs.top if top is None else top)
         if knobs.count_usage:
             place = self.root / self.settings.output.dir
             store.append_usage(place, [source.path for source in answer.sources], mode=chosen)
@@ -320,28 +205,22 @@ class Index:
         choice = choose_mode(self._store, question)
         return choice.mode, [choice.render(), *told]
 
-    def _add_new_notes(self, answer: Answer, *, top: int) -> Answer:
-        """With what was learned since the run was published, where that has to do with the question."""
-        place, folder = self.settings.input.dir, self.settings.learn.folder
-        if is_url(place) or self._store.restriction or not (self.root / place / folder).is_dir():
-            return answer
-        from graphrag.new_notes import read_new_notes
-        from graphrag.search.new_notes import add_new_notes
+    def _load_new_notes(self) -> Sequence[NewNote]:
+        """What was learned since the run was published."""
+        from graphrag.search.written_since import load_new_notes
 
-        known = set(self._store.frame("select path from documents where starts_with(path, ?)", (f"{folder}/",))["path"])
-        return add_new_notes(answer, read_new_notes(self.root / place, folder, known=known), top=top)
+        place = self.settings.input.dir
+        input_dir = None if is_url(place) else self.root / place
+        return load_new_notes(self._store, input_dir, self.settings.learn.folder)
 
-    def _add_written(self, fold: Fold | None) -> Fold | None:
+    def _add_written(self, fold: Fold | None, notes: Sequence[NewNote]) -> Fold | None:
         """With what was related and learned since the run was published."""
         from graphrag.search.written_since import load_written
 
         if fold is None:
             return None
-        place = self.settings.input.dir
-        input_dir = None if is_url(place) else self.root / place
         log_path = self.root / self.settings.links.relations
-        written = load_written(self._store, log_path, input_dir, self.settings.learn.folder)
-        return dataclasses.replace(fold, written=written)
+        return dataclasses.replace(fold, written=load_written(self._store, log_path, notes))
 
     def impact(
         self,

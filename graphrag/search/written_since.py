@@ -40,18 +40,19 @@ class Written(NamedTuple):
     notes: Mapping[str, NoteEntry]
 
 
-def load_written(index: Index, log_path: Path, input_dir: Path | None, folder: str) -> Written | None:
-    """None where the tables say it all. input_dir: None where the documents lie on object storage."""
+def load_written(index: Index, log_path: Path, notes: Sequence[NewNote]) -> Written | None:
+    """None where the tables say it all. notes: those that were learned since (load_new_notes)."""
     replayed = _find_sha256(index, log_path)
     if not replayed:
         return None  # a run of a release without the log
-    notes = _read_notes(index, input_dir, folder)
     if not notes and content_sha256(log_path.read_bytes() if log_path.is_file() else b"") == replayed:
         return None
     return Written(_list_relations(read_log(log_path)), {note.document_id: _describe(note) for note in notes})
 
 
-def _read_notes(index: Index, input_dir: Path | None, folder: str) -> Sequence[NewNote]:
+def load_new_notes(index: Index, input_dir: Path | None, folder: str) -> Sequence[NewNote]:
+    """Notes that the index does not hold; none where it is restricted to some documents. input_dir: None where the
+    documents lie on object storage."""
     if input_dir is None or not (input_dir / folder).is_dir() or index.restriction:
         return ()
     known = index.frame("select path from documents where starts_with(path, ?)", (f"{folder}/",))["path"]
