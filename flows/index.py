@@ -31,7 +31,7 @@ from graphrag.changes import count_changes
 from graphrag.errors import BudgetSpent, GateHeld, GraphragError, MirrorFailed, StoreError
 from graphrag.pipeline import walk_pipeline
 from graphrag.progress import PlainProgress
-from graphrag.render import render_summary
+from graphrag.render.index_run import render_summary
 from graphrag.run import Frames, Run, RunSummary, count_rows, open_run, summarise_run
 from graphrag.settings import Settings
 from graphrag.settings_file import find_root, load_settings

@@ -13,7 +13,7 @@ from typing import Any
 
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
-from graphrag.render import render_summary
+from graphrag.render.index_run import render_summary
 from graphrag.run import RunSummary
 
 KEY = "graphrag-index"

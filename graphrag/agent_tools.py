@@ -19,7 +19,8 @@ from graphrag.context import cut_text
 from graphrag.errors import UsageError
 from graphrag.knowledge_bank import Bank, make_stamp, open_bank, relate, unrelate
 from graphrag.learning import learn
-from graphrag.render import render_frame, render_related_entry
+from graphrag.render.answers import render_related_entry
+from graphrag.render.frames import render_frame
 from graphrag.settings import Settings
 from graphrag.tokens import count_tokens
 

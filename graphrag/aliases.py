@@ -3,7 +3,7 @@
 `find_named` reads a name as every command does: exact title, title by key, alias by key, `#12` (specs: context graph
 1.9). Tables read: entities, aliases, alias_candidates, entity_mentions, documents.
 
-Does not: change anything (alias_changes.py), or print (render_aliases.py).
+Does not: change anything (alias_changes.py), or print (render/aliases.py).
 """
 
 from __future__ import annotations

@@ -251,7 +251,7 @@ class Index:
 
     def risks(self, *, rels: Sequence[str] = (), top: int = 50) -> FoundRisks:
         """All entities, ranked by how many others they break."""
-        from graphrag.render_paths import choose_chain
+        from graphrag.render.paths import choose_chain
         from graphrag.search.impact import Impact
         from graphrag.search.systemic_risk import find_risks
 

@@ -4,7 +4,7 @@ A report is asked for by its community's number (which citations show: `Reports 
 id, or its title. A cited entity or claim that carries no sentence of its own is shown where it is first said.
 
 Tables read: communities, community_reports, relationships, entities, entity_mentions, covariates, text_units,
-documents. Does not: print (render_communities.py).
+documents. Does not: print (render/communities.py).
 """
 
 from __future__ import annotations

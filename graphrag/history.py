@@ -1,6 +1,6 @@
 """The runs that are kept: which there are, what differs between two, and how one of them goes live by hand.
 
-Reads and writes: the output folder through graphrag.store. Does not: run stages, or print (render_runs.py).
+Reads and writes: the output folder through graphrag.store. Does not: run stages, or print (render/runs.py).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ Where a model answers, questions are under way in threads together, so that its 
 allow; without one they are answered one by one.
 
 What no further question could survive, a wrong key or a spent budget, is raised when its turn comes: what was answered
-before is out by then. Does not: answer (search/), or know modes and models (cli_search.py).
+before is out by then. Does not: answer (search/), or know modes and models (cli/search.py).
 """
 
 from __future__ import annotations

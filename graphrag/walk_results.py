@@ -2,7 +2,7 @@
 
 `to_json()` is what the commands print with `--json`, `render()` what they print without it.
 
-Does not: walk (api.py), or word what is printed (render_paths.py).
+Does not: walk (api.py), or word what is printed (render/paths.py).
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ class FoundImpact:
     statements: Statements
 
     def to_json(self) -> dict[str, Any]:
-        from graphrag.render_paths import describe_impact
+        from graphrag.render.paths import describe_impact
 
         return describe_impact(self.impact, self.shown, self.statements, question=self.question)
 
     def render(self, *, cite: bool = False, show_sources: bool = False) -> str:
-        from graphrag.render_paths import render_impact
+        from graphrag.render.paths import render_impact
 
         cite = cite or show_sources
         return render_impact(self.impact, self.shown, self.statements, cite=cite, show_sources=show_sources)
@@ -55,12 +55,12 @@ class FoundRisks:
     statements: Statements
 
     def to_json(self) -> dict[str, Any]:
-        from graphrag.render_paths import describe_risks
+        from graphrag.render.paths import describe_risks
 
         return describe_risks(self.risks, self.chains, self.statements)
 
     def render(self, *, show_sources: bool = False) -> str:
-        from graphrag.render_paths import render_risks
+        from graphrag.render.paths import render_risks
 
         return render_risks(self.risks, self.chains, self.statements, show_sources=show_sources)
 
@@ -76,14 +76,14 @@ class FoundRoutes:
     statements: Statements
 
     def to_json(self) -> dict[str, Any]:
-        from graphrag.render_paths import describe_routes
+        from graphrag.render.paths import describe_routes
 
         return describe_routes(
             self.routes, self.statements, start=self.start, goal=self.goal, is_complete=self.is_complete
         )
 
     def render(self, *, show_sources: bool = False) -> str:
-        from graphrag.render_paths import render_routes
+        from graphrag.render.paths import render_routes
 
         text = render_routes(self.routes, self.statements, show_sources=show_sources)
         note = "\n\nThere are too many routes to look at all: these are the best of the shortest."
@@ -102,14 +102,14 @@ class FoundNeighbors:
     hub_cutoff: float
 
     def to_json(self) -> dict[str, Any]:
-        from graphrag.render_paths import describe_neighborhood
+        from graphrag.render.paths import describe_neighborhood
 
         return describe_neighborhood(
             self.neighbors, self.shown, self.statements, direction=self.direction, cutoff=self.hub_cutoff
         )
 
     def render(self, *, show_sources: bool = False) -> str:
-        from graphrag.render_paths import render_neighborhood
+        from graphrag.render.paths import render_neighborhood
 
         return render_neighborhood(
             self.neighbors, self.shown, self.statements, hops=self.hops, direction=self.direction,
@@ -127,12 +127,12 @@ class FoundChains:
     statements: Statements
 
     def to_json(self) -> dict[str, Any]:
-        from graphrag.render_paths import describe_chains
+        from graphrag.render.paths import describe_chains
 
         return describe_chains(self.chains, self.shown, self.statements, start=self.start)
 
     def render(self, *, cite: bool = False, show_sources: bool = False) -> str:
-        from graphrag.render_paths import render_chains
+        from graphrag.render.paths import render_chains
 
         cite = cite or show_sources
         return render_chains(self.chains, self.shown, self.statements, cite=cite, show_sources=show_sources)

@@ -35,7 +35,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def sample_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A fresh embedded run over data/sample: its output folder, and what `graphrag index` prints at its end."""
     from graphrag.pipeline import run_pipeline
-    from graphrag.render import render_summary
+    from graphrag.render.index_run import render_summary
     from graphrag.settings_file import load_settings
 
     work = tmp_path_factory.mktemp("sample")

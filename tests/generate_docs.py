@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from graphrag.pipeline import run_pipeline
-from graphrag.render import render_summary
+from graphrag.render.index_run import render_summary
 from graphrag.settings import CARRYING_PREDICATES
 from graphrag.settings_file import load_settings, render_settings_page, render_template
 from graphrag.tables import render_data_dictionary

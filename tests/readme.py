@@ -14,7 +14,7 @@ import shlex
 from collections.abc import Callable
 from pathlib import Path
 
-from graphrag.cli import main
+from graphrag.cli.main import main
 
 from .conftest import ROOT
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from graphrag.render import render_frame
+from graphrag.render.frames import render_frame
 from graphrag.store import open_index, run_sql
 
 from .conftest import ROOT

@@ -15,8 +15,8 @@ from graphrag import Index
 from graphrag.errors import NothingFound, SettingsError, TableError, UnknownEntity, UsageError
 from graphrag.tables import TABLES
 
+from .cli.test_main import run
 from .conftest import ROOT
-from .test_cli import run
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ def run_limited(root: Path, n_bytes: int) -> subprocess.CompletedProcess[str]:
     """`graphrag index` in a process none of whose files may grow beyond n_bytes."""
     code = (
         f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({n_bytes}, {n_bytes})); "
-        "from graphrag.cli import main; main()"
+        "from graphrag.cli.main import main; main()"
     )
     command = [sys.executable, "-c", code, "index", "--quiet", "--root", str(root)]
     command += [part for override in OVERRIDES for part in ("--set", override)]

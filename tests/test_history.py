@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from graphrag.cli import main
+from graphrag.cli.main import main
 from graphrag.errors import GateHeld, NoIndex, StoreError
 from graphrag.history import diff_runs, list_history, publish_by_hand
-from graphrag.render_runs import render_diff
+from graphrag.render.runs import render_diff
 from graphrag.store import list_runs, lock_output
 from graphrag.store.runs import read_manifest
 

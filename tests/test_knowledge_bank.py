@@ -18,7 +18,7 @@ from graphrag.new_notes import read_note
 from graphrag.relations.relation_log import read_log
 from graphrag.settings_file import load_settings
 
-from .test_cli import run
+from .cli.test_main import run
 from .test_settling import FAST, Bank
 
 Graphrag = Callable[..., tuple[int, str, str]]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from graphrag.cli import app
+from graphrag.cli.main import app
 from graphrag.link_report import LinkReport, advise, report_links
 from graphrag.pipeline import run_pipeline
 from graphrag.run import RunSummary

@@ -62,7 +62,7 @@ def index(root: Path) -> None:
 
 def drive(bank: Path, talk: Callable[[Client, Call], Awaitable[None]]) -> None:
     """Start `graphrag mcp` over a bank and let a client of the SDK talk to it."""
-    command = ["-m", "graphrag.cli", "mcp", "--root", str(bank), "--by", "tester"]
+    command = ["-m", "graphrag", "mcp", "--root", str(bank), "--by", "tester"]
     environ = {"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]}
     server = StdioServerParameters(command=sys.executable, args=command, env=environ)
 
@@ -257,7 +257,7 @@ def _serve_http(bank: Path) -> Iterator[int]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "graphrag.cli", "mcp", "--http", "--port", str(port), "--root", str(bank)]
+    command = [sys.executable, "-m", "graphrag", "mcp", "--http", "--port", str(port), "--root", str(bank)]
     environ = os.environ | {"PYTHONPATH": str(ROOT)}
     server = subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:

@@ -133,7 +133,7 @@ def test_a_copy_that_failed_is_made_up_for_by_the_next_run(
 
 
 def test_a_roll_back_reaches_the_mirror(memory: Any, tmp_path: Path) -> None:
-    from graphrag.cli import main
+    from graphrag.cli.main import main
 
     overrides = ["input.dir=memory://docs", f"output.mirror=file://{tmp_path / 'bucket'}"]
     first = index(tmp_path, "run", *overrides).run_id

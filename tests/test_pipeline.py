@@ -94,7 +94,7 @@ def test_two_fresh_runs_give_equal_tables_row_for_row(sample_index: Path, tmp_pa
     (other / aliases).parent.mkdir(parents=True)
     shutil.copyfile(SAMPLE / "aliases.toml", other / aliases)
     shutil.copyfile(SAMPLE / "relations.jsonl", other / "relations.jsonl")
-    command = [sys.executable, "-m", "graphrag.cli", "index", "--root", str(other)]
+    command = [sys.executable, "-m", "graphrag", "index", "--root", str(other)]
     command += ["--set", "extraction.processes=1", "--set", f"disambiguation.aliases={aliases}"]
     environ = os.environ | {"PYTHONHASHSEED": "12345", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, capture_output=True, text=True, env=environ, cwd=tmp_path, check=False)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from graphrag.cli import main
+from graphrag.cli.main import main
 from graphrag.errors import BudgetSpent, UsageError
 from graphrag.search.answer import Answer
 from graphrag.search_batch import BatchRow, answer_batch, read_batch

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from graphrag.cli import main
+from graphrag.cli.main import main
 from graphrag.errors import LlmError
 from graphrag.search_model import open_search_model
 from graphrag.settings_file import load_settings
@@ -110,7 +110,7 @@ def test_what_opening_a_model_raises_comes_when_it_is_needed(tmp_path: Path) -> 
 def test_without_a_model_litellm_is_not_loaded(sample_index: Path) -> None:
     code = (
         "import sys\n"
-        "from graphrag.cli import main\n"
+        "from graphrag.cli.main import main\n"
         f"asked = ['search', 'What depends on Redis?', '--root', {str(ROOT)!r}, '--set', 'output.dir={sample_index}']\n"
         "try: main(asked)\n"
         "except SystemExit: pass\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from graphrag.render import render_frame
+from graphrag.render.frames import render_frame
 
 from .sql_docs import PAGE, QUESTION, ask_sql
 

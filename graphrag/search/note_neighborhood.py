@@ -3,7 +3,7 @@
 specs/linked-documents.md, rules 7 to 11: breadth first, neighbours by title, hubs listed and not walked through but for
 the anchor. Reads documents, links (linked_notes.py); the walk is that of note_walk.py, along links, against, or both.
 
-Does not: answer a question (document_search.py), or print (render_notes.py).
+Does not: answer a question (document_search.py), or print (render/notes.py).
 """
 
 from __future__ import annotations

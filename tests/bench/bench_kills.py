@@ -99,7 +99,7 @@ def start_run(root: Path, documents: Path, url: str) -> subprocess.Popen[bytes]:
         f"input.dir={documents}", "llm.model=openai/gpt-4o-mini", f"llm.api_base={url}/v1",
         f"llm.max_concurrency={CONCURRENCY}", "embeddings.model=none", "disambiguation.judge=false",
     ]  # fmt: skip
-    command = [sys.executable, "-m", "graphrag.cli", "index", "--quiet", "--json", "--root", str(root)]
+    command = [sys.executable, "-m", "graphrag", "index", "--quiet", "--json", "--root", str(root)]
     command += [part for setting in settings for part in ("--set", setting)]
     environ = {"OPENAI_API_KEY": "unused", **os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL, start_new_session=True)

@@ -142,7 +142,7 @@ def start_run(root: Path, url: str) -> subprocess.Popen[str]:
     if url:
         settings = ["llm.model=openai/gpt-4o-mini", f"llm.api_base={url}/v1", f"llm.max_concurrency={CONCURRENCY}"]
         settings += ["embeddings.model=none", "disambiguation.judge=false"]
-    command = [sys.executable, "-m", "graphrag.cli", "index", "--root", str(root)]
+    command = [sys.executable, "-m", "graphrag", "index", "--root", str(root)]
     command += [part for setting in settings for part in ("--set", setting)]
     environ = {"OPENAI_API_KEY": "unused", **os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.Popen(

@@ -73,7 +73,7 @@ def run_index(
         f"embeddings.api_base={args.api_base if '/' in args.embedding_model else ''}", *args.set,
     ]  # fmt: skip
     (root / "settings.toml").touch()
-    command = [sys.executable, "-m", "graphrag.cli", "index", "--quiet", "--json", "--root", str(root)]
+    command = [sys.executable, "-m", "graphrag", "index", "--quiet", "--json", "--root", str(root)]
     command += [part for setting in settings for part in ("--set", setting)]
     environ = {"OPENAI_API_KEY": "unused", **os.environ, "PYTHONPATH": str(ROOT)}
     started, cpu = time.monotonic(), children_cpu_seconds()

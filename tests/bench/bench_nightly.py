@@ -80,7 +80,7 @@ class Spent(NamedTuple):
 
 def spend_night(name: str, root: Path, url: str, overrides: list[str], first: Spent | None = None) -> Spent:
     """One line of the table; `first`: what the first night has asked."""
-    command = [sys.executable, "-m", "graphrag.cli", "index", "--json", "--root", str(root)]
+    command = [sys.executable, "-m", "graphrag", "index", "--json", "--root", str(root)]
     for setting in [*(llm_settings(url) if url else ()), *overrides]:
         command += ["--set", setting]
     if url:

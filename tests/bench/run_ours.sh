@@ -9,13 +9,13 @@ export GRAPHRAG_EMBEDDINGS__MODEL=openai/text-embedding-3-small GRAPHRAG_EMBEDDI
 export GRAPHRAG_DISAMBIGUATION__JUDGE=false   # the fake server has no verdicts, and the others ask for none
 case $verb in
 prepare)   # folder of documents
-    python -m graphrag.cli init "$work"
+    python -m graphrag init "$work"
     cp "$1"/*.txt "$work/data/input/" ;;
 index|update)   # folder of documents; an update is the same command with more files in the input folder
     cp -n "$1"/*.txt "$work/data/input/"
-    exec python -m graphrag.cli index --quiet --json --root "$work" ;;
+    exec python -m graphrag index --quiet --json --root "$work" ;;
 query)     # local|global, question
-    exec python -m graphrag.cli search "--$1" "$2" --root "$work" ;;
+    exec python -m graphrag search "--$1" "$2" --root "$work" ;;
 warm)      # local|global, number of questions in one process after one that is not timed
     exec python -m tests.bench.ask_warm "$work" "$@" ;;
 counts)

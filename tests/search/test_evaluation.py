@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from graphrag.errors import InputError
-from graphrag.render_evaluation import describe_evaluation, render_evaluation
+from graphrag.render.evaluation import describe_evaluation, render_evaluation
 from graphrag.search.evaluation import GoldQuestion, evaluate_search, read_questions
 from graphrag.store import Index
 

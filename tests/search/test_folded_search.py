@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from graphrag.ids import document_id
-from graphrag.render import render_answer
+from graphrag.render.answers import render_answer
 from graphrag.search import answer_question
 from graphrag.search.answer import Answer, Citation
 from graphrag.search.entry_summary import summarise_entry

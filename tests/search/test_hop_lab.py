@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from graphrag.errors import NothingFound
-from graphrag.render_evaluation import describe_hop_lab, render_hop_lab
+from graphrag.render.evaluation import describe_hop_lab, render_hop_lab
 from graphrag.search.folded_passages import Fold
 from graphrag.search.hop_lab import HopLab, run_hop_lab
 from graphrag.store import Index

@@ -9,7 +9,7 @@ import pytest
 
 from graphrag.errors import NothingFound, UsageError
 from graphrag.pipeline import run_pipeline
-from graphrag.render_notes import render_notes
+from graphrag.render.notes import render_notes
 from graphrag.search.note_neighborhood import NoteNeighborhood, find_note_neighborhood
 from graphrag.settings_file import load_settings
 from graphrag.store import Index, open_index

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from graphrag.cli import main
+from graphrag.cli.main import main
 
-from .conftest import ROOT
+from ..conftest import ROOT
 
 
 def run(*arguments: str) -> int:
@@ -30,7 +30,7 @@ def sample(sample_index: Path) -> list[str]:
 def test_help_loads_no_heavy_package() -> None:
     code = (
         "import sys\n"
-        "from graphrag.cli import main\n"
+        "from graphrag.cli.main import main\n"
         "try: main(['--help'])\n"
         "except SystemExit: pass\n"
         "heavy = {'litellm', 'prefect', 'polars', 'spacy', 'duckdb', 'igraph', 'numpy', 'pydantic'}\n"
@@ -169,7 +169,7 @@ def test_check_says_what_a_run_would_meet(sample: list[str], capsys: pytest.Capt
 
 
 def test_a_reader_that_leaves_is_no_error(sample: list[str]) -> None:
-    command = f"{sys.executable} -m graphrag.cli tables {' '.join(sample)} | head -1"
+    command = f"{sys.executable} -m graphrag tables {' '.join(sample)} | head -1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.stderr == ""
 

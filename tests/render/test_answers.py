@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphrag.render import render_answer
+from graphrag.render.answers import render_answer
 from graphrag.search.answer import Answer, Citation
 
 

@@ -1,6 +1,6 @@
 """`graphrag runs`, `graphrag diff`, `graphrag publish`: the history of an index.
 
-Does not: make runs (`graphrag index`, cli.py).
+Does not: make runs (`graphrag index`, main.py).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from graphrag.cli_options import Json, Root, Set, open_project
+from graphrag.cli.options import Json, Root, Set, open_project
 
 app = typer.Typer(rich_markup_mode="rich")
 
@@ -21,15 +21,15 @@ def runs(json: Json = False, root: Root = None, set_: Set = None) -> None:
     Example: graphrag runs
     """
     root, settings = open_project(root, set_)
-    from graphrag import render
     from graphrag.history import list_history
+    from graphrag.render.frames import render_frame, render_frame_json
 
     frame = list_history(root / settings.output.dir)
     if json:
-        print(render.render_frame_json(frame))
+        print(render_frame_json(frame))
     else:
         columns = ["run_id", "status", "place", "n_documents", "n_entities", "n_relationships", "n_failures"]
-        print(render.render_frame(frame.select(*columns, "llm_calls", "cost_usd", "seconds")))
+        print(render_frame(frame.select(*columns, "llm_calls", "cost_usd", "seconds")))
 
 
 @app.command()
@@ -47,8 +47,8 @@ def diff(
     """
     root, settings = open_project(root, set_)
     from graphrag.history import diff_runs
-    from graphrag.render import render_json
-    from graphrag.render_runs import describe_diff, render_diff
+    from graphrag.render.frames import render_json
+    from graphrag.render.runs import describe_diff, render_diff
 
     found = diff_runs(root / settings.output.dir, run_a, run_b)
     print(render_json(describe_diff(found)) if json else render_diff(found, limit=limit))

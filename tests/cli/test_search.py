@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from graphrag.cli import main
+from graphrag.cli.main import main
 
-from .conftest import ROOT
+from ..conftest import ROOT
 
 MODES = (["--local"], ["--basic"], ["--global"], ["--global", "--dynamic"], [])
 

@@ -12,12 +12,12 @@ import pytest
 
 from graphrag.community_reports import find_report, list_communities
 from graphrag.errors import NothingFound
-from graphrag.render_communities import render_report
+from graphrag.render.communities import render_report
 from graphrag.store import open_index
 from graphrag.tables import UNCONNECTED
 
-from .conftest import ROOT
-from .test_cli import run
+from ..conftest import ROOT
+from .test_main import run
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from graphrag.cli_options import Json, Root, Set, open_project
+from graphrag.cli.options import Json, Root, Set, open_project
 from graphrag.errors import UsageError, did_you_mean
 
 MODES = ("basic", "local", "global")
@@ -45,8 +45,8 @@ def evaluate(
     """
     chosen = _split_modes(modes)
     root, settings = open_project(root, set_)
-    from graphrag.render import render_json
-    from graphrag.render_evaluation import describe_evaluation, render_evaluation
+    from graphrag.render.evaluation import describe_evaluation, render_evaluation
+    from graphrag.render.frames import render_json
     from graphrag.search.evaluation import evaluate_search, read_questions
     from graphrag.store import open_index
     from graphrag.vectors import locate_model
@@ -78,8 +78,8 @@ def hop_lab(
     if mode not in FOLDING_MODES:
         raise UsageError(f'Unknown mode "{mode}". Use one of: {", ".join(FOLDING_MODES)}.')
     root, settings = open_project(root, set_)
-    from graphrag.render import render_json
-    from graphrag.render_evaluation import describe_hop_lab, render_hop_lab
+    from graphrag.render.evaluation import describe_hop_lab, render_hop_lab
+    from graphrag.render.frames import render_json
     from graphrag.search.folded_passages import read_fold
     from graphrag.search.hop_lab import run_hop_lab
     from graphrag.store import open_index

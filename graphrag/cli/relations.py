@@ -1,6 +1,6 @@
 """`graphrag relate`, `unrelate` and `graphrag relations`: how entries pertain to each other, and the log of it.
 
-Does not: decide what is written (knowledge_bank.py), or word it (render_relations.py).
+Does not: decide what is written (knowledge_bank.py), or word it (render/relations.py).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphrag.cli_options import Json, Root, Set, open_project
+from graphrag.cli.options import Json, Root, Set, open_project
 
 if TYPE_CHECKING:
     from graphrag.relations.events import Event
@@ -98,8 +98,8 @@ def log(
     root, settings = open_project(root, set_)
     from graphrag.knowledge_bank import open_bank
     from graphrag.relations.relation_log import read_log
-    from graphrag.render import render_json
-    from graphrag.render_relations import describe_events, render_log
+    from graphrag.render.frames import render_json
+    from graphrag.render.relations import describe_events, render_log
 
     path = root / settings.links.relations
     found = read_log(path)
@@ -121,8 +121,8 @@ def check(json: Json = False, root: Root = None, set_: Set = None) -> None:
     """
     root, settings = open_project(root, set_)
     from graphrag.knowledge_bank import list_gone, list_leaks, open_bank
-    from graphrag.render import render_json
-    from graphrag.render_relations import describe_check, render_check
+    from graphrag.render.frames import render_json
+    from graphrag.render.relations import describe_check, render_check
 
     with open_bank(settings, root) as bank:
         leaks, gone, n_relations = list_leaks(bank), list_gone(bank), len(bank.state.relations)
@@ -254,8 +254,8 @@ def backfill(
 
 
 def _print_events(events: Sequence[Event], *, json: bool) -> None:
-    from graphrag.render import render_json
-    from graphrag.render_relations import describe_events, render_events
+    from graphrag.render.frames import render_json
+    from graphrag.render.relations import describe_events, render_events
 
     print(render_json(describe_events(events)) if json else render_events(events))
 

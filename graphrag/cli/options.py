@@ -1,6 +1,6 @@
 """What the rooms of the command line share: the options of every command, and how a project is opened.
 
-Does not: know commands (cli.py, cli_aliases.py).
+Does not: know commands (main.py, aliases.py).
 """
 
 from __future__ import annotations

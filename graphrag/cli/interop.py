@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from graphrag.cli_options import Json, Root, Set, Where, open_project
+from graphrag.cli.options import Json, Root, Set, Where, open_project
 
 
 def import_(
@@ -43,13 +43,13 @@ def import_(
     Example: graphrag import my-graph --recompute communities
     """
     root, settings = open_project(root, set_)
-    from graphrag import render
     from graphrag.interop.import_run import run_import
     from graphrag.progress import choose_progress
+    from graphrag.render.index_run import render_summary, render_summary_json
 
     progress = choose_progress(quiet=quiet or json)
     summary = run_import(settings, root, source, recompute=recompute, replace=replace, progress=progress)
-    print(render.render_summary_json(summary) if json else render.render_summary(summary))
+    print(render_summary_json(summary) if json else render_summary(summary))
 
 
 def export(
@@ -80,7 +80,7 @@ def export(
     root, settings = open_project(root, set_)
     from graphrag.api import Index
     from graphrag.interop.export import export_index
-    from graphrag.render import render_json
+    from graphrag.render.frames import render_json
 
     with Index(settings, root, where=where) as index:
         done = export_index(index, folder, format=format_, level=level, min_weight=min_weight, force=force)

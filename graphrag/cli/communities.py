@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from graphrag.cli_options import Json, Root, Set, open_project
+from graphrag.cli.options import Json, Root, Set, open_project
 
 
 def communities(
@@ -21,8 +21,8 @@ def communities(
     """
     root, settings = open_project(root, set_)
     from graphrag.api import Index
-    from graphrag.render import render_json
-    from graphrag.render_communities import render_communities
+    from graphrag.render.communities import render_communities
+    from graphrag.render.frames import render_json
 
     with Index(settings, root) as index:
         rows = index.communities(level=level)
@@ -43,8 +43,8 @@ def report(
     """
     root, settings = open_project(root, set_)
     from graphrag.api import Index
-    from graphrag.render import render_json
-    from graphrag.render_communities import render_report
+    from graphrag.render.communities import render_report
+    from graphrag.render.frames import render_json
 
     with Index(settings, root) as index:
         found = index.report(which)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from graphrag.cli_options import Json, Root, Set, open_project
+from graphrag.cli.options import Json, Root, Set, open_project
 
 
 def links(
@@ -22,8 +22,8 @@ def links(
     """
     root, settings = open_project(root, set_)
     from graphrag.link_report import report_links
-    from graphrag.render import render_json
-    from graphrag.render_links import render_links
+    from graphrag.render.frames import render_json
+    from graphrag.render.links import render_links
     from graphrag.store import open_index
 
     with open_index(root / settings.output.dir) as index:

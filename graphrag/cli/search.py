@@ -1,6 +1,6 @@
 """`graphrag search`: a question, or a file of them, to the published index, in the mode that is asked for or suits it.
 
-Does not: choose a mode or answer (api.py), read a file of questions (search_batch.py), or print (render.py).
+Does not: choose a mode or answer (api.py), read a file of questions (search_batch.py), or print (render/answers.py).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphrag.cli_options import Json, Root, Set, Where, open_project
+from graphrag.cli.options import Json, Root, Set, Where, open_project
 from graphrag.errors import UsageError
 
 if TYPE_CHECKING:
@@ -92,8 +92,8 @@ def search(
     chosen = _choose_mode(
         mode, {"global": global_, "local": local, "basic": basic, "documents": documents or bool(routing or note)}
     )
-    from graphrag import render
     from graphrag.api import Index, check_question
+    from graphrag.render.answers import render_answer
 
     if (question is None) == (batch is None):
         missing = "Missing argument 'question'. Ask one, or give --batch FILE.jsonl."
@@ -123,7 +123,7 @@ def search(
             return
         stream = _Stream() if sys.stdout.isatty() and not json else None
         answer = ask(question, stream.show if stream else None)
-    text = render.render_answer(answer, json=json, context_only=context_only, show_sources=show_sources)
+    text = render_answer(answer, json=json, context_only=context_only, show_sources=show_sources)
     print(stream.end(answer.text, text) if stream else text)
     if not answer.answered:
         raise typer.Exit(3)
@@ -159,7 +159,7 @@ def _answer_batch(
     import time
 
     from graphrag.progress import choose_progress
-    from graphrag.render import render_json
+    from graphrag.render.frames import render_json
     from graphrag.search_batch import answer_batch, read_batch
 
     rows = read_batch(path or Path())

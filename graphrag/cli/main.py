@@ -16,21 +16,9 @@ from typing import Annotated
 
 import typer
 
-from graphrag import (
-    __version__,
-    cli_aliases,
-    cli_communities,
-    cli_evaluate,
-    cli_interop,
-    cli_learn,
-    cli_links,
-    cli_mcp,
-    cli_paths,
-    cli_relations,
-    cli_runs,
-    cli_search,
-)
-from graphrag.cli_options import Json, Root, Set, open_project
+from graphrag import __version__
+from graphrag.cli import aliases, communities, evaluate, interop, learn, links, mcp, paths, relations, runs, search
+from graphrag.cli.options import Json, Root, Set, open_project
 from graphrag.errors import GraphragError
 
 app = typer.Typer(
@@ -43,22 +31,22 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 
-app.command()(cli_search.search)
-app.add_typer(cli_aliases.app, name="aliases")
-app.add_typer(cli_runs.app)
-app.add_typer(cli_paths.app)
-app.command()(cli_communities.communities)
-app.command()(cli_communities.report)
-app.command()(cli_evaluate.evaluate)
-app.command()(cli_evaluate.hop_lab)
-app.command()(cli_mcp.mcp)
-app.command()(cli_links.links)
-app.command("import")(cli_interop.import_)
-app.command()(cli_interop.export)
-app.command()(cli_relations.relate)
-app.command()(cli_relations.unrelate)
-app.command()(cli_learn.learn)
-app.add_typer(cli_relations.app, name="relations")
+app.command()(search.search)
+app.add_typer(aliases.app, name="aliases")
+app.add_typer(runs.app)
+app.add_typer(paths.app)
+app.command()(communities.communities)
+app.command()(communities.report)
+app.command()(evaluate.evaluate)
+app.command()(evaluate.hop_lab)
+app.command()(mcp.mcp)
+app.command()(links.links)
+app.command("import")(interop.import_)
+app.command()(interop.export)
+app.command()(relations.relate)
+app.command()(relations.unrelate)
+app.command()(learn.learn)
+app.add_typer(relations.app, name="relations")
 
 
 @app.callback()
@@ -105,13 +93,13 @@ def index(
     Example: graphrag index --budget 5.00
     """
     root, settings = open_project(root, [*(set_ or ()), *_as_override("llm.budget_usd", budget)])
-    from graphrag import render
     from graphrag.pipeline import run_pipeline
     from graphrag.progress import choose_progress
+    from graphrag.render.index_run import render_summary, render_summary_json
 
     progress = choose_progress(quiet=quiet or json)
     summary = run_pipeline(settings, root, full=full, max_tokens=max_tokens, progress=progress)
-    print(render.render_summary_json(summary) if json else render.render_summary(summary))
+    print(render_summary_json(summary) if json else render_summary(summary))
 
 
 @app.command()
@@ -121,12 +109,12 @@ def plan(json: Json = False, root: Root = None, set_: Set = None) -> None:
     Example: graphrag plan --set llm.model=openai/gpt-4.1-mini
     """
     root, settings = open_project(root, set_)
-    from graphrag import render
     from graphrag.planning import plan_run
     from graphrag.progress import QuietProgress
+    from graphrag.render.index_run import render_plan, render_plan_json
 
     planned = plan_run(settings, root, progress=QuietProgress())
-    print(render.render_plan_json(planned) if json else render.render_plan(planned))
+    print(render_plan_json(planned) if json else render_plan(planned))
 
 
 @app.command()
@@ -141,12 +129,12 @@ def sql(
     Example: graphrag sql "from top_entities limit 5"
     """
     root, settings = open_project(root, set_)
-    from graphrag import render
     from graphrag.api import Index
+    from graphrag.render.frames import render_frame, render_frame_json
 
     with Index(settings, root) as opened:
         frame = opened.sql(query)
-    print(render.render_frame_json(frame) if json else render.render_frame(frame))
+    print(render_frame_json(frame) if json else render_frame(frame))
 
 
 @app.command()
@@ -161,12 +149,12 @@ def tables(
     Example: graphrag tables evidence
     """
     root, settings = open_project(root, set_)
-    from graphrag import render
+    from graphrag.render.frames import describe_table, describe_tables, render_frame, render_frame_json
     from graphrag.store import open_index
 
     with open_index(root / settings.output.dir) as published:
-        frame = render.describe_table(name) if name else render.describe_tables(published)
-    print(render.render_frame_json(frame) if json else render.render_frame(frame))
+        frame = describe_table(name) if name else describe_tables(published)
+    print(render_frame_json(frame) if json else render_frame(frame))
 
 
 @app.command()
@@ -181,7 +169,7 @@ def failures(
     Example: graphrag failures --reason empty_document
     """
     root, settings = open_project(root, set_)
-    from graphrag import render
+    from graphrag.render.frames import render_frame, render_frame_json
     from graphrag.store import open_index
 
     with open_index(root / settings.output.dir) as published:
@@ -189,9 +177,9 @@ def failures(
             "select stage, reason, item_id, detail from failures where ? in ('', reason) order by all", (reason,)
         )
     if json:
-        print(render.render_frame_json(frame))
+        print(render_frame_json(frame))
     else:
-        print(render.render_frame(frame) if frame.height else "No failures.")
+        print(render_frame(frame) if frame.height else "No failures.")
 
 
 @app.command()
@@ -272,7 +260,3 @@ def run() -> None:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(end.code if isinstance(end.code, int) else 1)
-
-
-if __name__ == "__main__":
-    run()

@@ -1,6 +1,6 @@
 """`graphrag learn`: a note of what was learned, with its relations, in one step.
 
-Does not: decide what may be learned (learning.py), or word the result (render_relations.py).
+Does not: decide what may be learned (learning.py), or word the result (render/relations.py).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from graphrag.cli_options import Json, Root, Set, open_project
+from graphrag.cli.options import Json, Root, Set, open_project
 from graphrag.errors import UsageError
 
 
@@ -43,8 +43,8 @@ def learn(
     root, settings = open_project(root, set_)
     from graphrag.knowledge_bank import make_stamp, open_bank
     from graphrag.learning import learn as write
-    from graphrag.render import render_json
-    from graphrag.render_relations import describe_learned, render_learned
+    from graphrag.render.frames import render_json
+    from graphrag.render.relations import describe_learned, render_learned
 
     body = _read_text(text, file)
     with open_bank(settings, root) as bank:

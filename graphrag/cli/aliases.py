@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphrag.cli_options import Json, Root, Set, open_project
+from graphrag.cli.options import Json, Root, Set, open_project
 
 if TYPE_CHECKING:
     from graphrag.alias_changes import AliasChange
@@ -38,8 +38,8 @@ def show(
     """
     root, settings = open_project(root, set_)
     from graphrag.aliases import describe_names, find_named
-    from graphrag.render import render_json
-    from graphrag.render_aliases import render_entity
+    from graphrag.render.aliases import render_entity
+    from graphrag.render.frames import render_json
     from graphrag.store import open_index
 
     with open_index(root / settings.output.dir) as index:
@@ -60,8 +60,8 @@ def suspects(
     """
     root, settings = open_project(root, set_)
     from graphrag.aliases import list_suspects
-    from graphrag.render import render_json
-    from graphrag.render_aliases import render_suspects
+    from graphrag.render.aliases import render_suspects
+    from graphrag.render.frames import render_json
     from graphrag.store import open_index
 
     with open_index(root / settings.output.dir) as index:
@@ -117,8 +117,8 @@ def split(
 def _write_if_wanted(change: AliasChange, root: Path, *, yes: bool, json: bool) -> None:
     from graphrag.alias_changes import write_change
     from graphrag.errors import shown_path
-    from graphrag.render import render_json
-    from graphrag.render_aliases import render_change
+    from graphrag.render.aliases import render_change
+    from graphrag.render.frames import render_json
 
     shown = shown_path(change.path)
     if not json:

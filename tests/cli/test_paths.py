@@ -10,10 +10,10 @@ import pytest
 
 from graphrag.store import Index
 
-from .conftest import ROOT
-from .search.conftest import make_index as make_index
-from .search.context_graph import R8_NAMES, R8_STATED, R8_TEXTS
-from .test_cli import run
+from ..conftest import ROOT
+from ..search.conftest import make_index as make_index
+from ..search.context_graph import R8_NAMES, R8_STATED, R8_TEXTS
+from .test_main import run
 
 MakeIndex = Callable[..., Index]
 Ask = Callable[..., str]

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from graphrag.cli_options import Root, Set, open_project
+from graphrag.cli.options import Root, Set, open_project
 from graphrag.errors import GraphragError
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import ROOT
-from .gold import load_gold
-from .test_cli import run
+from ..conftest import ROOT
+from ..gold import load_gold
+from .test_main import run
 
 QUESTIONS = ROOT / "data" / "sample" / "questions.jsonl"
 

@@ -1,6 +1,6 @@
 """`graphrag impact`, `path`, `neighborhood`, `chains`: questions that a walk over cited relationships answers.
 
-Does not: walk (api.py, search/) or print (render_paths.py).
+Does not: walk (api.py, search/) or print (render/paths.py).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from graphrag.cli_options import Json, Root, Set, Where, open_project, tell_restriction
+from graphrag.cli.options import Json, Root, Set, Where, open_project, tell_restriction
 from graphrag.errors import NothingFound, UsageError
 
 Cite = Annotated[bool, typer.Option("--cite", help="Under each line its hops, with text units and weight.")]
@@ -50,7 +50,7 @@ def impact(
         raise UsageError('Say what fails, as in "graphrag impact Redis", or --all.')
     root, settings = open_project(root, set_)
     from graphrag.api import Index
-    from graphrag.render import render_json
+    from graphrag.render.frames import render_json
 
     predicates = [rel.strip() for rel in rels.split(",") if rel.strip()]
     with Index(settings, root, where=where) as index:
@@ -85,7 +85,7 @@ def path(
     """
     root, settings = open_project(root, set_)
     from graphrag.api import Index
-    from graphrag.render import render_json
+    from graphrag.render.frames import render_json
 
     with Index(settings, root, where=where) as index:
         tell_restriction(index.restriction)
@@ -136,12 +136,12 @@ def neighborhood(
     """
     root, settings = open_project(root, set_)
     from graphrag.api import Index
-    from graphrag.render import render_json
+    from graphrag.render.frames import render_json
 
     with Index(settings, root, where=where) as index:
         tell_restriction(index.restriction)
         if documents:
-            from graphrag.render_notes import describe_notes, render_notes
+            from graphrag.render.notes import describe_notes, render_notes
 
             notes = index.note_neighborhood(
                 name, hops=hops, direction=direction or "both", hub_cutoff=hub_cutoff, stubs=stubs
@@ -173,7 +173,7 @@ def chains(
     """
     root, settings = open_project(root, set_)
     from graphrag.api import Index
-    from graphrag.render import render_json
+    from graphrag.render.frames import render_json
 
     with Index(settings, root, where=where) as index:
         tell_restriction(index.restriction)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from graphrag import cli_aliases
+from graphrag.cli import aliases as aliases_commands
 
-from .conftest import ROOT
-from .test_cli import run
+from ..conftest import ROOT
+from .test_main import run
 
 Aliases = Callable[..., tuple[int, str, str]]
 RULES = (ROOT / "data" / "sample" / "aliases.toml").read_text(encoding="utf-8")
@@ -100,7 +100,7 @@ def test_what_the_file_says_already_is_not_written_twice(aliases: Aliases, rules
 def test_a_question_is_asked_on_a_terminal(aliases: Aliases, rules_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     answers = iter([False, True])
-    monkeypatch.setattr(cli_aliases.typer, "confirm", lambda _: next(answers))
+    monkeypatch.setattr(aliases_commands.typer, "confirm", lambda _: next(answers))
     _, out, _ = aliases("split", "K8s")
     assert out.endswith("Not written.\n") and rules_file.read_text(encoding="utf-8") == RULES
     _, out, _ = aliases("split", "K8s")

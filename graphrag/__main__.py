@@ -1,0 +1,5 @@
+"""`python -m graphrag`: the same as the console script."""
+
+from graphrag.cli.main import run
+
+run()
