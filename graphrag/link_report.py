@@ -44,7 +44,7 @@ def report_links(index: Index) -> LinkReport:
     )
     paths = dict(index.frame("select id, path from documents").iter_rows())
     leading = links.filter(pl.col("status").is_in([RESOLVED, AMBIGUOUS]))
-    edges = leading.select("document_id", "target_document_id").unique()
+    edges = leading.select(document_id="source_document_id", target_document_id="target_document_id").unique()
     near = count_neighbours(edges)
     degrees = documents.select("id", "path").join(near, on="id", how="left").with_columns(pl.col("degree").fill_null(0))
     cutoff = hub_cutoff(degrees["degree"])

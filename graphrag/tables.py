@@ -403,8 +403,12 @@ LINKS = Table(
         ),
         Column("description", TEXT, "What the line says of it in brackets; may be empty."),
         *SPAN,
+        Column(
+            "source_document_id", TEXT,
+            "Document it leads from: document_id, but for an arrow on a canvas the file that it begins at.",
+        ),
     ),
-)
+)  # fmt: skip
 EMBEDDINGS = Table(
     "embeddings",
     "One row a vector. Row order is that of the .npy file of its owner table in the run folder.",

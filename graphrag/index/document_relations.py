@@ -63,12 +63,12 @@ def relate_links(links: pl.DataFrame, documents: pl.DataFrame, text_units: pl.Da
     What is unresolved, external, an attachment or a link to the document itself states nothing.
     """
     leading = links.filter(
-        pl.col("status").is_in([RESOLVED, AMBIGUOUS]) & (pl.col("target_document_id") != pl.col("document_id"))
+        pl.col("status").is_in([RESOLVED, AMBIGUOUS]) & (pl.col("target_document_id") != pl.col("source_document_id"))
     )
     titles = documents.select("id", "title")
     frame = (
         _find_text_units(leading, text_units)
-        .join(titles.rename({"id": "document_id", "title": "subject"}), on="document_id", how="left")
+        .join(titles.rename({"id": "source_document_id", "title": "subject"}), on="source_document_id", how="left")
         .join(titles.rename({"id": "target_document_id", "title": "object"}), on="target_document_id", how="left")
         .sort("document_id", "ordinal")
     )
@@ -82,7 +82,7 @@ def relate_links(links: pl.DataFrame, documents: pl.DataFrame, text_units: pl.Da
         pl.col("subject").alias("subject_surface"), words.alias("predicate_surface"),
         pl.col("target").alias("object_surface"), "description", pl.lit(None, dtype=pl.Float64).alias("strength"),
         "start_char", "end_char", pl.lit(value=True).alias("is_verified"), pl.lit("link").alias("origin"),
-        pl.lit("link").alias("method"), pl.col("document_id").alias("source_document_id"), "target_document_id",
+        pl.lit("link").alias("method"), "source_document_id", "target_document_id",
         pl.lit(None, dtype=pl.String).alias("quote"),
     ).cast(SCHEMA)  # fmt: skip
 

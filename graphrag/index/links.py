@@ -16,7 +16,7 @@ import orjson
 import polars as pl
 
 from graphrag import tables
-from graphrag.index.link_targets import LinkTargets, Resolution
+from graphrag.index.link_targets import SELF, LinkTargets, Resolution
 from graphrag.naming.declared_aliases import declared_aliases
 from graphrag.reading.canvas_links import read_canvas_links
 from graphrag.reading.links import read_links
@@ -52,14 +52,15 @@ def build_links(documents: pl.DataFrame, *, dialect: str = "obsidian", aliases: 
     for document in in_order.filter(pl.col("kind").is_in([NOTES, CANVAS])).iter_rows(named=True):
         written, odd = _read(document, dialect)
         warnings += [f"{document['path']} {warning}" for warning in odd]
-        for ordinal, link in enumerate(written):
-            found = resolve_link(targets, document["path"], link)
+        ends = ((link, *find_ends(targets, document["path"], link)) for link in written)
+        for ordinal, (link, source, found) in enumerate(end for end in ends if end[1] is not None):
             rows.append(
                 {
                     "document_id": document["id"], "ordinal": ordinal, "line": link.line, "syntax": link.syntax,
                     "raw": link.raw, "target": link.target, "subpath": link.subpath, "display": link.display,
                     "status": found.status, "target_document_id": ids.get(found.path), "predicate": link.predicate,
                     "description": link.reason, "start_char": link.start, "end_char": link.end,
+                    "source_document_id": ids[source],
                 }
             )  # fmt: skip
     return Links(tables.LINKS.conform(tables.LINKS.from_rows(rows)), warnings)
@@ -73,10 +74,17 @@ def collect_targets(documents: pl.DataFrame, *, lenient: bool = False) -> LinkTa
     return LinkTargets(notes["path"], files["path"], _read_declared(notes), lenient=lenient)
 
 
-def resolve_link(targets: LinkTargets, path: str, link: WrittenLink) -> Resolution:
-    """Where a link in the document of that path leads."""
-    is_address = link.syntax == "markdown" or not link.raw.rstrip().endswith("]]")
-    return targets.resolve(path, link.target, is_address=is_address)
+def find_ends(targets: LinkTargets, path: str, link: WrittenLink) -> tuple[str | None, Resolution]:
+    """(path that a link in the document of that path begins at, where it leads).
+
+    That is the document itself but for an arrow on a canvas; None where the file that an arrow begins at is missing.
+    """
+    # Files on a canvas are named from the root of the vault, as in a wikilink; addresses are looked for nearby first.
+    found = targets.resolve(path, link.target, is_address=not link.source and link.raw.rstrip().endswith(")"))
+    if not link.source:
+        return path, found
+    source = targets.resolve(path, link.source).path
+    return source, found._replace(status=SELF) if source and source == found.path else found
 
 
 def _read(document: dict[str, Any], dialect: str) -> tuple[list[WrittenLink], list[str]]:

@@ -27,6 +27,7 @@ class WrittenLink(NamedTuple):
     display: str
     predicate: str = LINKS_TO
     reason: str = ""  # what the line says after the link, in brackets
+    source: str = ""  # of an arrow on a canvas: the file that it begins at; empty: the document itself
 
 
 def parse_wikilink(inner: str, *, is_embed: bool = False, dialect: str = "obsidian") -> tuple[str, str, str] | None:

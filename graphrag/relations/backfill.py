@@ -57,8 +57,8 @@ def _read_links(
     spans: dict[str, list[tuple[int, int]]] = {}
     for link in links.sort("document_id", "ordinal").iter_rows(named=True):
         path, to = paths[link["document_id"]], paths.get(link["target_document_id"] or "")
-        if to is None or to == path:
-            continue
+        if to is None or to == path or link["source_document_id"] != link["document_id"]:
+            continue  # an arrow on a canvas is no citation of the canvas
         if link["predicate"] in RELATION_TYPES:
             if link["syntax"] == "frontmatter":
                 yield (path, link["predicate"], to), "metadata_backfill", ""

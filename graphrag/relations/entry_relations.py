@@ -23,7 +23,8 @@ from graphrag.relations.events import RELATION_TYPES, Event, State
 def build_entry_relations(state: State, documents: pl.DataFrame, links: pl.DataFrame) -> pl.DataFrame:
     """One row a typed relation between two documents, by path; relations whose ends are no documents are left out.
 
-    documents needs id, path; links needs document_id, ordinal, target_document_id, predicate, syntax, description.
+    documents needs id, path; links needs document_id, ordinal, source_document_id, target_document_id, predicate,
+    syntax, description.
     """
     ids = dict(documents.select("path", "id").iter_rows())
     rows: dict[tuple[str, str, str], dict[str, Any]] = {}
@@ -38,10 +39,10 @@ def build_entry_relations(state: State, documents: pl.DataFrame, links: pl.DataF
     typed = links.filter(
         pl.col("predicate").is_in(RELATION_TYPES)
         & pl.col("target_document_id").is_not_null()
-        & (pl.col("target_document_id") != pl.col("document_id"))
+        & (pl.col("target_document_id") != pl.col("source_document_id"))
     ).sort("document_id", "ordinal")
     for link in typed.iter_rows(named=True):
-        key = (link["document_id"], link["predicate"], link["target_document_id"])
+        key = (link["source_document_id"], link["predicate"], link["target_document_id"])
         rows.setdefault(key, {
             "from_document_id": key[0], "type": key[1], "to_document_id": key[2], "note": link["description"],
             "origin": "link", "source": link["syntax"], "actor": "", "event_id": None, "at": "", "is_leak": False,

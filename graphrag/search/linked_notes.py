@@ -79,9 +79,10 @@ def load_notes(index: Index) -> LinkedNotes:
         "select id, path, title, n_tokens, human_readable_id, metadata from documents order by path"
     )
     mentions = index.frame(
-        "select document_id, target_document_id from links l where target_document_id <> document_id "
-        "and status in ('resolved', 'ambiguous') and document_id in (select id from documents) "
-        "and target_document_id in (select id from documents) order by document_id, ordinal"
+        "select source_document_id as document_id, target_document_id from links "
+        "where target_document_id <> source_document_id and status in ('resolved', 'ambiguous') "
+        "and source_document_id in (select id from documents) and target_document_id in (select id from documents) "
+        "order by links.document_id, ordinal"
     )
     return LinkedNotes(documents, mentions)
 

@@ -39,6 +39,7 @@ FOREIGN_KEYS = {
     "entry_relations.to_document_id": "documents.id",
     "entry_relations.event_id": "relationship_events.event_id",
     "links.document_id": "documents.id",
+    "links.source_document_id": "documents.id",
     "links.target_document_id": "documents.id",
     "community_reports.community": "communities.community",
     # lists: every element

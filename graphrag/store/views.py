@@ -204,7 +204,8 @@ VIEWS = (
                join entities e on e.id = r.entity_id
                where a.document_id < b.document_id group by all having count(*) >= 2),
            linked as (
-               select document_id as id_a, target_document_id as id_b from links where target_document_id is not null)
+               select source_document_id as id_a, target_document_id as id_b from links
+               where target_document_id is not null)
            select least(a.path, b.path) as path_a, greatest(a.path, b.path) as path_b, s.n_shared,
            round(s.score, 3) as score, s.shared
            from shared s join documents a on a.id = s.id_a join documents b on b.id = s.id_b
@@ -227,7 +228,8 @@ VIEWS = (
         """select d.path, l.line, l.raw, t.path as target_path, string_agg(e.title, ', ' order by e.title) as entity
            from links l join documents d on d.id = l.document_id join documents t on t.id = l.target_document_id
            join entity_documents o on o.document_id = t.id join entities e on e.id = o.entity_id
-           where l.status in ('resolved', 'ambiguous') and not exists (
+           where l.status in ('resolved', 'ambiguous') and l.source_document_id = l.document_id
+           and not exists (
                select 1 from entity_documents p join entity_mentions m on m.entity_id = p.entity_id
                where p.document_id = t.id and m.document_id = d.id)
            group by d.path, l.ordinal, l.line, l.raw, t.path order by d.path, l.ordinal""",

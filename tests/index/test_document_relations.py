@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import polars as pl
@@ -135,6 +136,29 @@ def test_what_leads_to_no_other_document_makes_no_entity(tmp_path: Path, text: s
     graph = build(tmp_path, {"A.md": text, "B.md": "b"})
     assert graph.entities.is_empty()
     assert graph.relationships.is_empty()
+
+
+def test_arrows_on_a_canvas_relate_the_files_with_the_canvas_as_evidence(tmp_path: Path) -> None:  # edge case 29
+    nodes = [
+        {"id": "1", "type": "file", "file": "A.md"}, {"id": "2", "type": "file", "file": "B.md"},
+        {"id": "3", "type": "text", "text": "see [[C]]"}, {"id": "4", "type": "file", "file": "Gone.md"},
+    ]  # fmt: skip
+    edges = [
+        {"fromNode": "1", "toNode": "2", "label": "Depends on"}, {"fromNode": "2", "toNode": "1"},
+        {"fromNode": "4", "toNode": "1", "label": "lost"}, {"fromNode": "1", "toNode": "1"},
+    ]  # fmt: skip
+    canvas = json.dumps({"nodes": nodes, "edges": edges})
+    notes = {"A.md": "a", "B.md": "b", "C.md": "c", "boards/A.md": "another"}
+    graph = build(tmp_path, {**notes, "boards/Map.canvas": canvas})
+    assert triples(graph) == [
+        ("A", "depends_on", "B", 1.0, "link"),
+        ("B", "links_to", "A", 1.0, "link"),
+        ("Map", "links_to", "A", 1.0, "link"),
+        ("Map", "links_to", "B", 1.0, "link"),
+        ("Map", "links_to", "C", 1.0, "link"),
+    ]
+    (quote,) = graph.evidence.filter(pl.col("predicate_surface") == "depends_on")["quote"]
+    assert quote == "Depends on"
 
 
 def test_cycles_and_a_hub_of_five_thousand_links(tmp_path: Path) -> None:

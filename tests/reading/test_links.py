@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from graphrag.reading.canvas_links import read_canvas_links
 from graphrag.reading.links import read_links
 from graphrag.reading.masking import FILLER, mask_code
+from graphrag.reading.records import read_canvas
 from graphrag.reading.written_link import WrittenLink
 
 FENCE = "```"
@@ -146,6 +149,32 @@ def test_a_canvas_links_to_its_files_and_what_its_cards_link_to() -> None:  # 29
     ]
     assert all(text[link.start : link.end] == link.raw for link in links)
     assert read_canvas_links("x", "[" * 100_000) == read_canvas_links("x", '{"nodes": 3}') == []
+
+
+def test_arrows_from_file_to_file_are_links_named_by_their_label() -> None:  # 29
+    nodes = [{"id": name, "type": "file", "file": f"{name}.md"} for name in ("A", "B", "C")]
+    nodes.append({"id": "card", "type": "text", "text": "words"})
+    edges = [
+        {"fromNode": "A", "toNode": "B", "label": "Depends on"},
+        {"fromNode": "B", "toNode": "C"},
+        {"fromNode": "A", "toNode": "C", "fromEnd": "arrow", "toEnd": "none"},
+        {"fromNode": "A", "toNode": "B", "fromEnd": "arrow", "label": "→"},
+        {"fromNode": "A", "toNode": "A", "toEnd": "none"},
+        {"fromNode": "card", "toNode": "A", "label": "no file"},
+        {"fromNode": "A", "toNode": "gone"},
+    ]
+    canvas = json.dumps({"nodes": nodes, "edges": edges})
+    text = read_canvas(canvas)
+    links = [link for link in read_canvas_links(text, canvas) if link.source]
+    assert {(link.source, link.predicate, link.target, link.raw) for link in links} == {
+        ("A.md", "depends_on", "B.md", "Depends on"),
+        ("B.md", "links_to", "C.md", "C.md"),
+        ("C.md", "links_to", "A.md", "A.md"),
+        ("A.md", "links_to", "B.md", "→"),
+        ("B.md", "links_to", "A.md", "→"),
+        ("A.md", "links_to", "A.md", "A.md"),
+    }
+    assert all(text[link.start : link.end] == link.raw and link.syntax == "canvas" for link in links)
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def publish_vault(folder: Path, texts: dict[str, list[str]], links: list[tuple[s
         "links": [
             {"document_id": a, "ordinal": n, "line": 1, "syntax": "wikilink", "raw": f"[[{b}]]", "target": b,
              "subpath": "", "display": "", "status": status, "target_document_id": b if b in texts else None,
-             "predicate": "links_to", "description": "", "start_char": 0, "end_char": 5}
+             "predicate": "links_to", "description": "", "start_char": 0, "end_char": 5, "source_document_id": a}
             for n, (a, b, status) in enumerate(links)
         ],
     }  # fmt: skip
