@@ -19,7 +19,6 @@ from graphrag.context import cut_text
 from graphrag.errors import UsageError
 from graphrag.knowledge_bank import Bank, make_stamp, open_bank, relate, unrelate
 from graphrag.learning import learn
-from graphrag.render.answers import render_related_entry
 from graphrag.render.frames import render_frame
 from graphrag.settings import Settings
 from graphrag.tokens import count_tokens
@@ -156,7 +155,7 @@ def _list_entries(answer: Answer) -> list[str]:
         marks = [f"{word} {', '.join(titles[i] for i in ids)}" for word, ids in source.marks if ids]
         lines.append(f"{source.rank}. {source.path} - {source.title}" + (f" ({'; '.join(marks)})" if marks else ""))
         related = source.folded.related if source.folded else ()
-        lines += [f"   {render_related_entry(each, each.path, titles)}" for each in related]
+        lines += [f"   {each.render(titles)}" for each in related]
     return lines
 
 

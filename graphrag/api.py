@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from graphrag.new_notes import NewNote
     from graphrag.search.answer import Answer
     from graphrag.search.document_search import Routing
-    from graphrag.search.folded_passages import Fold
+    from graphrag.search.folded_entries import Fold
     from graphrag.search.impact import Carrying
     from graphrag.search.model_answer import SearchModel
     from graphrag.search.note_neighborhood import NoteNeighborhood
@@ -118,13 +118,13 @@ class Index:
         Raises UsageError for arguments that cannot be, LlmError where the model cannot answer.
         """
         from graphrag.search import answer_question
-        from graphrag.search.folded_passages import choose_fold
+        from graphrag.search.folded_entries import choose_fold
         from graphrag.search.new_notes import add_new_notes
         from graphrag.vectors import locate_model
 
         question, knobs = check_question(question, mode, dynamic=dynamic), self.settings.search
         chosen, told = self._choose_mode(mode, question, is_global=dynamic or level is not None)
-        folds = chosen in ("local", "basic")  # the modes that list passages
+        folds = chosen != "global"  # the modes that list documents
         notes = self._load_new_notes() if folds else ()
         answer = answer_question(
             self._store,

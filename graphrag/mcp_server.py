@@ -20,6 +20,7 @@ from pydantic import BaseModel, Field
 
 from graphrag import __version__
 from graphrag.agent_tools import MAX_ROWS, AgentTools, Connection
+from graphrag.api import MODES
 from graphrag.errors import GraphragError
 from graphrag.relations.events import RELATION_TYPES
 
@@ -76,8 +77,9 @@ def _add_reading(server: MCPServer[Any], tools: AgentTools) -> None:
         mode: Annotated[
             str,
             Field(
-                description="auto; local: look-ups and facts; basic: passages; global: themes over everything.",
-                json_schema_extra={"enum": ["auto", "local", "basic", "global"]},
+                description="auto; local: look-ups and facts; basic: passages; documents: whole notes along their "
+                "links; global: themes over everything.",
+                json_schema_extra={"enum": list(MODES)},
             ),
         ] = "auto",
         top: Annotated[int, Field(ge=1, le=50, description="Entries to list.")] = 8,

@@ -256,7 +256,7 @@ class Search(Section):
 
 
 class Fold(Section):
-    enabled: bool = Field(True, description="local and basic search: related documents share one place in the list")
+    enabled: bool = Field(True, description="local, basic, documents search: related ones share one place in the list")
     pool: int = Field(20, ge=1, le=200, description="documents that are ranked before they are folded")
     results: int = Field(8, ge=1, le=200, description="documents listed where something was folded; --top: as many")
     protect: int = Field(2, ge=0, description="so many of the best documents always stand for themselves")

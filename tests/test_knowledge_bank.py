@@ -243,6 +243,17 @@ def test_a_near_duplicate_is_pointed_out_and_may_be_superseded(bank: Bank, graph
     assert graphrag("learn", "--title", "Quorum", "--text", again, "--allow-duplicate")[0] == 0
 
 
+def test_documents_search_folds_and_no_fold_does_not(bank: Bank, graphrag: Graphrag) -> None:
+    graphrag("relate", "b", "clarifies", "a", "--note", "One more condition.")
+    question = ("search", "--documents", "What does the login recipe say?", "--no-llm", "--json")
+    (folded,) = [s for s in json.loads(graphrag(*question)[1])["sources"] if s["path"] == "a.md"]
+    assert [(r["path"], r["relation"], r["direction"], r["note"]) for r in folded["related"]] == [
+        ("b.md", "clarifies", "in", "One more condition.")
+    ]
+    flat = json.loads(graphrag(*question, "--no-fold")[1])["sources"]
+    assert "a.md" in [source["path"] for source in flat] and not any("related" in source for source in flat)
+
+
 def test_a_relation_of_a_title_with_colons(bank: Bank, graphrag: Graphrag) -> None:
     (bank.input / "e.md").write_text("# ADR-9: Two: colons\n\nIt is so.\n")
     bank.index()
@@ -287,7 +298,7 @@ def test_kill_9_in_the_middle_of_learning_leaves_whole_notes_and_a_log_that_repl
 
 def test_what_was_learned_is_found_at_once_and_by_the_next_run_as_any_document(bank: Bank, graphrag: Graphrag) -> None:
     graphrag("learn", "--title", "Quorum of three", "--text", NOTE)
-    for mode in ("--basic", "--local"):
+    for mode in ("--basic", "--local", "--documents"):
         code, out, _ = graphrag("search", mode, "Why can a quorum of two not elect a leader?", "--json")
         found = json.loads(out)
         assert code == 0 and found["answered"] and found["sources"][0]["path"] == "learned/quorum-of-three.md"

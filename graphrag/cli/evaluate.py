@@ -80,7 +80,7 @@ def hop_lab(
     root, settings = open_project(root, set_)
     from graphrag.render.evaluation import describe_hop_lab, render_hop_lab
     from graphrag.render.frames import render_json
-    from graphrag.search.folded_passages import read_fold
+    from graphrag.search.folded_entries import read_fold
     from graphrag.search.hop_lab import run_hop_lab
     from graphrag.store import open_index
     from graphrag.vectors import locate_model

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from graphrag.search.answer import Answer, RelatedEntry, Usage
+    from graphrag.search.answer import Answer, Usage
 
 
 def render_answer(answer: Answer, *, json: bool, context_only: bool, show_sources: bool) -> str:
@@ -44,21 +42,8 @@ def render_related(answer: Answer) -> list[str]:
             continue
         marks = [f"{word} {', '.join(titles[i] for i in ids)}" for word, ids in source.marks if ids]
         lines.append(f"  {source.title}  {source.path}" + (f"  ({'; '.join(marks)})" if marks else ""))
-        lines += [f"    {render_related_entry(each, each.title, titles)}" for each in source.folded.related]
+        lines += [f"    {each.render(titles)}" for each in source.folded.related]
     return ["", "Related", *lines] if lines else []
-
-
-def render_related_entry(related: RelatedEntry, name: str, names: Mapping[str, str]) -> str:
-    """`<- corrects NAME (via NAMES): NOTE | SUMMARY`. names: by document, for those between."""
-    arrow = "->" if related.direction == "out" else "<-"
-    aside = [f"via {', '.join(names[i] for i in related.via)}"] if related.via else []
-    aside += ["neighbor"] if related.kind == "neighbor" else []
-    said = " | ".join(" ".join(text.split()) for text in (related.note, related.summary) if text)
-    return (
-        f"{arrow} {related.relation} {name}"
-        + (f" ({'; '.join(aside)})" if aside else "")
-        + (f": {said}" if said else "")
-    )
 
 
 def render_usage(usage: Usage) -> list[str]:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from graphrag.search.answer import Answer
     from graphrag.search.document_search import Routing
-    from graphrag.search.folded_passages import Fold
+    from graphrag.search.folded_entries import Fold
     from graphrag.search.model_answer import SearchModel
     from graphrag.store import Index
 
@@ -32,8 +32,9 @@ def answer_question(
     """Answer in one of the modes local, global, basic, documents; see the rooms of those names for the knobs.
 
     model: of vectors. llm: writes the answer; None gives an extract. on_text: sees the answer that llm writes as it
-    grows, each time the whole text so far, before its citations are checked. fold: how local and basic search fold
-    documents that are related; None: they do not. routing: how documents search chooses notes; None: as by default.
+    grows, each time the whole text so far, before its citations are checked. fold: how local, basic and documents
+    search fold documents that are related; None: they do not. routing: how documents search chooses notes; None: as by
+    default.
     """
     if mode == "global" and llm is not None:
         from graphrag.search.global_answer import search_global_with_model
@@ -57,7 +58,7 @@ def answer_question(
     if mode == "documents":
         from graphrag.search.document_search import Routing, search_documents
 
-        answer = search_documents(index, question, routing=routing or Routing(), top=top, model=model)
+        answer = search_documents(index, question, routing=routing or Routing(), top=top, model=model, fold=fold)
     elif mode == "basic":
         from graphrag.search.basic_search import search_basic
 

@@ -50,6 +50,15 @@ class RelatedEntry:
     via: tuple[str, ...]
     kind: str
 
+    def render(self, names: Mapping[str, str]) -> str:
+        """`<- corrects NAME (via NAMES): NOTE | SUMMARY`. names: by document, of this one and those between."""
+        arrow = "->" if self.direction == "out" else "<-"
+        aside = [f"via {', '.join(names[i] for i in self.via)}"] if self.via else []
+        aside += ["neighbor"] if self.kind == "neighbor" else []
+        said = " | ".join(" ".join(text.split()) for text in (self.note, self.summary) if text)
+        where = f" ({'; '.join(aside)})" if aside else ""
+        return f"{arrow} {self.relation} {names[self.id]}{where}" + (f": {said}" if said else "")
+
 
 @dataclass(frozen=True)
 class FoldedEntry:

@@ -13,7 +13,8 @@ from graphrag.context import TokenCounter, pack
 from graphrag.search.answer import NOTHING, Answer, Usage, compose_answer, with_context
 from graphrag.search.cues import is_yes_no
 from graphrag.search.extract import choose_quotes
-from graphrag.search.folded_passages import Fold, fold_passages, tell_refused
+from graphrag.search.folded_entries import Fold, tell_refused
+from graphrag.search.folded_passages import fold_passages
 from graphrag.search.ranking import is_relevant, prepare_question, rank_rows
 from graphrag.search.rows import Passage, list_text_units, load_passages
 from graphrag.search.sections import check_budget, source_section
@@ -85,6 +86,6 @@ def search_basic(
             answer = replace(answer, notices=(*answer.notices, explain_unsettled(named)))
     elif near := nearest_names(index, asked.text):
         answer = replace(answer, notices=(*answer.notices, near))
-    answer = tell_refused(answer, folded)
+    answer = tell_refused(answer, folded.marks, folded.titles)
     seconds = round(time.perf_counter() - began, 3)
     return replace(answer, usage=Usage(context_tokens=answer.usage.context_tokens, seconds=seconds))

@@ -3,8 +3,8 @@
 specs/linked-documents.md, section 5. A question enters at up to three notes (note_entries.py); `depth` follows the
 links of the best one, `synthesis` those of all in turn, `hybrid` also leaves out linked notes that are unlike every
 entry and adds orphans, near in meaning and not reached (note_walk.py). Notes stand whole between SOURCE tags while the
-budget lasts, hubs as one line (note_text.py). Works without links (entries and orphans) and without vectors (all that
-is linked is kept).
+budget lasts, hubs as one line (note_text.py). Notes that people related are folded before the budget is filled
+(folded_notes.py). Works without links (entries and orphans) and without vectors (all that is linked is kept).
 
 Reads documents, links, text_units, the inverted index and vectors. Does not: ask a model for vectors of notes, resolve
 links, or know settings.
@@ -18,10 +18,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from graphrag.context import TokenCounter
-from graphrag.search.answer import EXTRACTIVE_LABEL, NOTHING, Answer, Citation, Source, Usage
+from graphrag.search.answer import EXTRACTIVE_LABEL, NOTHING, Answer, Citation, Usage
 from graphrag.search.basic_search import search_basic
 from graphrag.search.document_answer import DATASET
 from graphrag.search.extract import choose_quotes
+from graphrag.search.folded_entries import Fold, tell_refused
+from graphrag.search.folded_notes import FoldedNotes, fold_notes
 from graphrag.search.linked_notes import LinkedNotes, load_note_vectors, load_notes
 from graphrag.search.note_entries import Entries, find_entries, resolve_note
 from graphrag.search.note_text import CUT, cut_note, render_stub, tag_note
@@ -64,12 +66,15 @@ class Routing:
 
 
 class ChosenNotes(NamedTuple):
-    """What is read: `texts` by id for notes that are shown in full or cut; `cut` and `unscored` are ids."""
+    """What is read: `texts` by id for notes that are shown in full or cut; `cut` and `unscored` are ids; `related`:
+    lines on what hangs on the results."""
 
+    folded: FoldedNotes
     filled: Filled
     texts: dict[str, str]
     cut: list[str]
     unscored: list[str]
+    related: str = ""
 
     def is_whole(self, note: str) -> bool:
         return note in self.texts
@@ -83,9 +88,10 @@ def search_documents(
     top: int = 10,
     model: str = "",
     count: TokenCounter = count_tokens,
+    fold: Fold | None = None,
 ) -> Answer:
     """The best sentences of the notes that were read, each with the name of its note; sources are these notes in the
-    order of reading.
+    order of reading, or, where related ones are folded, the results.
 
     Raises UsageError for a budget below 1 or an ambiguous routing.note, NothingFound for an unknown one.
     """
@@ -99,24 +105,26 @@ def search_documents(
     else:
         entries = find_entries(index, notes, asked, hub_candidates=routing.hub_candidates)
     if not entries.ids or not entries.is_sure:
-        fallback = search_basic(index, question, budget_tokens=routing.max_tokens, top=top, model=model, count=count)
+        fallback = search_basic(
+            index, question, budget_tokens=routing.max_tokens, top=top, model=model, count=count, fold=fold
+        )
         return replace(fallback, mode="documents", notices=(*fallback.notices, UNSURE))
     started = _choose_start(notes, entries.ids, is_single=routing.mode == "depth")
-    chosen = choose_notes(index, notes, asked, started, routing=routing, count=count)
+    chosen = choose_notes(index, notes, asked, started, routing=routing, count=count, fold=fold)
     answer = _answer(index, notes, asked, chosen, routing=routing, top=top, scores=entries.scores)
     told = tell_route(notes, started, chosen, routing=routing)
     seconds = round(time.perf_counter() - began, 3)
     if seconds * 1000 > routing.latency_budget_ms:
         told.append(f"Gathering notes took {seconds:.1f} s, more than routing.latency_budget_ms.")
     usage = Usage(context_tokens=count(answer.context), seconds=seconds)
-    return replace(answer, question=question, usage=usage, notices=(*notices, *told))
+    return replace(answer, question=question, usage=usage, notices=(*notices, *answer.notices, *told))
 
 
 def _choose_start(notes: LinkedNotes, entries: Sequence[str], *, is_single: bool) -> list[str]:
     """The entries to walk from: all, or the best that is no hub, else the best."""
     if not is_single:
         return list(entries)
-    best = [entry for entry in entries if notes.degrees.get(entry, 0) <= notes.hub_cutoff]
+    best = [entry for entry in entries if not notes.is_hub(entry)]
     return [*best, *entries][:1]
 
 
@@ -128,9 +136,10 @@ def choose_notes(
     *,
     routing: Routing,
     count: TokenCounter = count_tokens,
+    fold: Fold | None = None,
 ) -> ChosenNotes:
-    """The notes of a walk from these entries, filtered and with orphans in hybrid mode, within the budget."""
-    is_hub_only = all(notes.degrees.get(entry, 0) > notes.hub_cutoff for entry in entries)
+    """The notes of a walk from these entries, filtered and with orphans in hybrid mode, folded, within the budget."""
+    is_hub_only = all(notes.is_hub(entry) for entry in entries)
     reached = walk_links(
         notes.links, notes.degrees, entries,
         max_depth=routing.max_depth, hub_cutoff=notes.hub_cutoff, expand_entries=is_hub_only,
@@ -143,6 +152,8 @@ def choose_notes(
         if not cosines:
             unscored = []  # without any vector there is nothing to say of one note
         reached += find_orphans(cosines, [note.id for note in reached], notes.paths, k=routing.orphan_k)
+    folded = fold_notes(index, reached, notes.names, fold=fold)
+    reached = folded.notes
     shown = [note.id for note in reached if note.hops == 0 and not note.is_stub]
     cut = _cut_entries(index, notes, shown, budget=routing.max_tokens, count=count)
     sizes = dict(notes.documents.select("id", "n_tokens").iter_rows())
@@ -150,7 +161,9 @@ def choose_notes(
     sizes |= {note: count(text) for note, text in cut.items()}
     filled = fill_budget(reached, sizes, max_notes=routing.max_notes, max_tokens=routing.max_tokens)
     whole = [note.id for note in filled.taken if not note.is_stub and note.id not in cut]
-    return ChosenNotes(filled, _load_texts(index, whole) | cut, list(cut), unscored)
+    left = routing.max_tokens - sum(sizes[note.id] for note in filled.taken)
+    related = folded.tell_related(notes.names, budget=left, count=count)
+    return ChosenNotes(folded, filled, _load_texts(index, whole) | cut, list(cut), unscored, related)
 
 
 def _measure_nearness(
@@ -192,10 +205,6 @@ def _answer(
     """The extractive answer: quotes of the notes that are shown, with the context and the sources."""
     context = render_context(notes, chosen, tags=routing.source_tags)
     taken = chosen.filled.taken
-    sources = tuple(
-        Source(rank, note.id, note.id, notes.names[note.id], notes.paths[note.id], scores.get(note.id, 0.0))
-        for rank, note in enumerate(taken[:top], start=1)
-    )
     quotes = _choose_quotes(index, notes, question, chosen)
     numbers = dict(notes.documents.select("id", "human_readable_id").iter_rows())
     lines, citations = [EXTRACTIVE_LABEL], []
@@ -207,29 +216,33 @@ def _answer(
             Citation(ref, "documents", passage.document, number, passage.document, passage.path, start, end, text)
         )
     if not quotes:
-        lines = ["Read these notes:", *(f"- [[{source.title}]] ({source.path})" for source in sources)]
-    return Answer(
-        "documents", question.text, "\n".join(lines) if taken else NOTHING, bool(taken), tuple(citations), sources,
-        context=context, context_ids={DATASET: [numbers[note] for note in chosen.texts]},
+        lines = ["Read these notes:", *(f"- [[{notes.names[n.id]}]] ({notes.paths[n.id]})" for n in taken[:top])]
+    answer = Answer(
+        "documents", question.text, "\n".join(lines) if taken else NOTHING, bool(taken), tuple(citations),
+        chosen.folded.list_sources(taken, notes, scores, top=top), context=context,
+        context_ids={DATASET: [numbers[note] for note in chosen.texts]},
     )  # fmt: skip
+    return tell_refused(answer, chosen.folded.marks, notes.names)
 
 
 def render_context(notes: LinkedNotes, chosen: ChosenNotes, *, tags: bool) -> str:
-    """The notes in the order of reading."""
-    blocks = [
-        tag_note(notes.names[note.id], chosen.texts[note.id], tags=tags)
-        if chosen.is_whole(note.id)
-        else render_stub(notes.names[note.id], notes.degrees[note.id])
-        for note in chosen.filled.taken
-    ]
-    return "\n\n".join(blocks)
+    """The notes in the order of reading; behind one that another corrects, supersedes or clarifies, what does."""
+    marks, blocks = chosen.folded.marks, []
+    for note in chosen.filled.taken:
+        name, mark = notes.names[note.id], marks.get(note.id)
+        is_whole = chosen.is_whole(note.id)
+        text = chosen.texts[note.id] if is_whole else render_stub(name, notes.degrees[note.id])
+        block = tag_note(name, text, tags=tags) if is_whole else text
+        blocks.append(f"{block}\n({name} is {mark}.)" if mark else block)
+    return "\n\n".join([*blocks, *([chosen.related] if chosen.related else [])])
 
 
 def _choose_quotes(
     index: Index, notes: LinkedNotes, question: Question, chosen: ChosenNotes
 ) -> list[tuple[Passage, int, int, str]]:
     """Sentences of the shown notes that answer best: (passage, start and end in the document, text)."""
-    shown = [note.id for note in chosen.filled.taken if chosen.is_whole(note.id)]
+    refused = chosen.folded.refused
+    shown = [note.id for note in chosen.filled.taken if chosen.is_whole(note.id) and note.id not in refused]
     units = set(list_text_units(index, shown))
     hits = [hit for hit in rank_rows(index, question, "text_units", top=MAX_RANKED) if hit.owner_id in units]
     passages = {passage.id: passage for passage in load_passages(index, [hit.owner_id for hit in hits])}

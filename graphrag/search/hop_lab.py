@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from graphrag.errors import NothingFound
 from graphrag.search import answer_question
-from graphrag.search.folded_passages import Fold
+from graphrag.search.folded_entries import Fold
 from graphrag.tokens import split_search_terms
 
 if TYPE_CHECKING:

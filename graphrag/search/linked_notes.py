@@ -72,6 +72,9 @@ class LinkedNotes:
         percentile = pl.Series(degrees, dtype=pl.Float64).quantile(HUB_PERCENTILE, interpolation="linear")
         return round_cutoff(percentile)
 
+    def is_hub(self, note: str) -> bool:
+        return self.degrees.get(note, 0) > self.hub_cutoff
+
 
 def load_notes(index: Index) -> LinkedNotes:
     """All documents and the links from one to another."""

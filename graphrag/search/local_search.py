@@ -24,7 +24,8 @@ from graphrag.search.cues import is_yes_no
 from graphrag.search.entities_of_type import compose_entities, find_entities_of_type
 from graphrag.search.extract import Quote, choose_quotes, render_fact
 from graphrag.search.facts import MAX_FACTS, answers_outright, choose_facts, rank_facts, sort_facts
-from graphrag.search.folded_passages import Fold, FoldedPassages, fold_passages, tell_refused
+from graphrag.search.folded_entries import Fold, tell_refused
+from graphrag.search.folded_passages import FoldedPassages, fold_passages
 from graphrag.search.leading import Leading, find_leading
 from graphrag.search.lookups import one_of
 from graphrag.search.neighborhood import Ranks, expand_neighborhood, rank_neighborhood
@@ -139,7 +140,7 @@ def search_local(
             answer = replace(answer, notices=(*answer.notices, explain_unsettled(named)))
     elif near := nearest_names(index, asked.text):
         answer = replace(answer, notices=(*answer.notices, near))
-    answer = tell_refused(answer, found.folded)
+    answer = tell_refused(answer, found.folded.marks, found.folded.titles)
     seconds = round(time.perf_counter() - began, 3)
     return replace(answer, usage=Usage(context_tokens=answer.usage.context_tokens, seconds=seconds))
 

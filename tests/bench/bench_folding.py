@@ -19,7 +19,8 @@ import polars as pl
 from graphrag import ids, store, tables
 from graphrag.relations.events import RELATION_TYPES
 from graphrag.search.basic_search import search_basic
-from graphrag.search.folded_passages import Fold, fold_passages
+from graphrag.search.folded_entries import Fold
+from graphrag.search.folded_passages import fold_passages
 from graphrag.search.ranking import prepare_question, rank_rows
 from graphrag.search.rows import load_passages
 
@@ -77,7 +78,7 @@ def measure_folding(index: store.Index, chance: random.Random) -> pl.DataFrame:
         wall, cpu = time.perf_counter() - began, time.process_time() - began_cpu
         began = time.perf_counter()
         search_basic(index, question, model="none")
-        rows.append((wall * 1000, cpu * 1000, (time.perf_counter() - began) * 1000, bool(folded.results)))
+        rows.append((wall * 1000, cpu * 1000, (time.perf_counter() - began) * 1000, folded.folded is not None))
     return pl.DataFrame(rows, schema=["wall_ms", "cpu_ms", "search_ms", "is_folded"], orient="row")
 
 

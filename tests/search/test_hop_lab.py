@@ -9,7 +9,7 @@ import pytest
 
 from graphrag.errors import NothingFound
 from graphrag.render.evaluation import describe_hop_lab, render_hop_lab
-from graphrag.search.folded_passages import Fold
+from graphrag.search.folded_entries import Fold
 from graphrag.search.hop_lab import HopLab, run_hop_lab
 from graphrag.store import Index
 from graphrag.tokens import split_search_terms

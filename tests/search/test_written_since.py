@@ -12,7 +12,7 @@ from graphrag.ids import content_sha256, document_id
 from graphrag.relations.changes import Stamp, create_relation
 from graphrag.relations.relation_log import append_events
 from graphrag.search import answer_question
-from graphrag.search.folded_passages import Fold
+from graphrag.search.folded_entries import Fold
 from graphrag.search.written_since import load_new_notes, load_written
 from graphrag.store import Index
 
