@@ -20,7 +20,6 @@ import dataclasses
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from graphrag.llm import Llm
+    from graphrag.llm.concurrency import MapMany
     from graphrag.new_notes import NewNote
     from graphrag.search.answer import Answer
     from graphrag.search.document_search import Routing
@@ -47,12 +47,10 @@ if TYPE_CHECKING:
     from graphrag.search.impact import Carrying
     from graphrag.search.model_answer import SearchModel
     from graphrag.search.note_neighborhood import NoteNeighborhood
-    from graphrag.search_batch import MapMany
 
 MODES = ("auto", "local", "global", "basic", "documents")
 ROUTING_MODES = ("depth", "synthesis", "hybrid")
 ORIGINS = ("stated", "all")
-MAX_THREADS = 32  # of questions under way
 
 
 class Index:
@@ -159,13 +157,10 @@ class Index:
         if model is None:
             yield map
             return
-        n_threads = min(self.settings.llm.max_concurrency, MAX_THREADS)
-        # The end of the loop cancels the calls under way; only then are the threads, which wait for them, waited for.
-        with ThreadPoolExecutor(n_threads) as threads, model.llm.shared_loop():
-            try:
-                yield threads.map
-            finally:
-                threads.shutdown(wait=False, cancel_futures=True)
+        from graphrag.search_model import map_in_threads
+
+        with map_in_threads(model.llm, self.settings.llm.max_concurrency) as map_many:
+            yield map_many
 
     def _load_model(self, mode: str) -> SearchModel | None:
         """The model with the prompts of a mode; None in embedded mode and for a recording."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -69,6 +69,13 @@ PROMPTS: dict[str, PromptKind] = {
         other_names=("community_report_graph", "community_report_text"),
     ),
     "judge_same_entity": PromptKind(("pairs",), (), ("pairs",)),
+    "judge_answer": PromptKind(
+        ("question", "answer", "context_data", "quotes"), (), ("question", "answer", "context_data", "quotes")
+    ),
+    "judge_pair": PromptKind(
+        ("question", "first_answer", "second_answer"), ("expected",),
+        ("question", "expected", "first_answer", "second_answer"),
+    ),
     "global_search_map": PromptKind(
         ("context_data",), ("max_length", "response_type", "question"), ("context_data", "question"),
         other_names=("global_search_map_system_prompt",),
@@ -126,17 +133,21 @@ class Prompt:
             messages.append(Message("user", values["question"]))
         return tuple(messages)
 
+    def again(self) -> Prompt:
+        """The same prompt as another version: what is asked twice on purpose is not answered from the memo."""
+        return replace(self, sha256=content_sha256(f"{self.sha256} again"))
+
     def _fill(self, template: str, values: Mapping[str, str]) -> str:
         known = PROMPTS[self.name].known
 
-        def replace(match: re.Match[str]) -> str:
+        def fill(match: re.Match[str]) -> str:
             name = match[match.re.groups]
             if name is None:
                 return "{" if match[0] == "{{" else "}"
             return values[name] if name in known else match[0]
 
         pattern = _PLACEHOLDER_OR_DOUBLED if self.is_format_style else _PLACEHOLDER
-        return pattern.sub(replace, template)
+        return pattern.sub(fill, template)
 
 
 def load_prompt(name: str, root: Path | None = None) -> Prompt:

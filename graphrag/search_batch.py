@@ -15,15 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
 from graphrag.errors import GraphragError, LlmError, UsageError
 from graphrag.search.answer import Answer
 
-MapMany = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
-"""map(function, items), perhaps in threads, results in order."""
+if TYPE_CHECKING:
+    from graphrag.llm.concurrency import MapMany
 
 
 class BatchRow(NamedTuple):

@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+from graphrag.llm.concurrency import MapMany
 from graphrag.llm.door import Llm
 from graphrag.llm.ledger import CallLedger
 from graphrag.llm.litellm_door import open_llm
@@ -27,6 +29,7 @@ from graphrag.run_model import CALLS_LOG, OpenLlm
 from graphrag.settings import EMBEDDED, Settings, recording_name
 
 MAX_RETRIES, PATIENCE_SECONDS = 3, 30.0
+MAX_THREADS = 32  # of questions under way
 PROMPTS_OF_MODE = {
     "local": ("local_search",),
     "basic": ("basic_search",),
@@ -34,6 +37,7 @@ PROMPTS_OF_MODE = {
     "global": ("global_search_map", "global_search_reduce", "rate_report", "repair_reply"),
 }
 PROMPTS_OF_MODE["auto"] = tuple(dict.fromkeys(name for names in PROMPTS_OF_MODE.values() for name in names))
+PROMPTS_OF_MODE["judge"] = ("judge_answer", "judge_pair", "repair_reply")
 
 
 @contextmanager
@@ -51,8 +55,21 @@ def open_search_model(
 
 
 def load_search_prompts(mode: str, root: Path) -> dict[str, Prompt]:
-    """The prompts of a mode (`auto`: of all), by name. Raises PromptError for one that cannot work."""
+    """The prompts of a mode (`auto`: of all modes; `judge`: of an evaluation), by name. Raises PromptError for one that
+    cannot work."""
     return {name: load_prompt(name, root) for name in PROMPTS_OF_MODE[mode]}
+
+
+@contextmanager
+def map_in_threads(llm: Llm, max_concurrency: int) -> Iterator[MapMany]:
+    """map(function, items) in threads that share the model's loop, while the block lasts: the calls of many questions
+    fill the places that the limits allow; results come in order."""
+    # The end of the loop cancels the calls under way; only then are the threads, which wait for them, waited for.
+    with ThreadPoolExecutor(min(max_concurrency, MAX_THREADS)) as threads, llm.shared_loop():
+        try:
+            yield threads.map
+        finally:
+            threads.shutdown(wait=False, cancel_futures=True)
 
 
 def _open_impatiently(

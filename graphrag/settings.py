@@ -75,7 +75,9 @@ class Llm(Section):
     extract_model: str = Field("", description="another model for extraction and claims; empty: llm.model")
     summarize_model: str = Field("", description="another model for descriptions; empty: llm.model")
     report_model: str = Field("", description="another model for community reports; empty: llm.model")
-    judge_model: str = Field("", description="another model to judge whether two names are one; empty: llm.model")
+    judge_model: str = Field(
+        "", description="another model to judge whether two names are one, and answers; empty: llm.model"
+    )
     search_model: str = Field(
         "", description="another model to write the answers of `graphrag search`; empty: llm.model"
     )

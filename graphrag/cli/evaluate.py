@@ -1,17 +1,26 @@
 """`graphrag evaluate` and `hop-lab`: search measured on a file of questions, and on the relations of a bank.
 
-Does not: measure (search/evaluation.py, search/hop_lab.py).
+Does not: measure (search/evaluation.py, search/hop_lab.py), or judge (search/judging.py).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from graphrag.cli.options import Json, Root, Set, open_project
 from graphrag.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from graphrag.search.evaluation import Evaluation, GoldQuestion
+    from graphrag.search.judging import Judged
+    from graphrag.settings import Settings
 
 MODES = ("basic", "local", "global")
 FOLDING_MODES = ("basic", "local")
@@ -33,35 +42,60 @@ def evaluate(
     budget_tokens: Annotated[
         int | None, typer.Option("--budget-tokens", min=1, help="Tokens of context to gather.")
     ] = None,
+    judge: Annotated[
+        bool,
+        typer.Option(
+            "--judge", help="Have a model answer, and judge the answers: 0-3 scores, pairs in both orders, an A/A run."
+        ),
+    ] = False,
+    no_llm: Annotated[bool, typer.Option("--no-llm", help="--judge: judge extracts, not a model's answers.")] = False,
+    budget: Annotated[
+        float | None, typer.Option("--budget", min=0, metavar="USD", help="Stop before the call that may pass it.")
+    ] = None,
     json: Json = False,
     root: Root = None,
     set_: Set = None,
 ) -> None:
-    """Measure search on questions of one's own, beside BM25, vectors and their fusion. Asks no model.
+    """Measure search on questions of one's own, beside BM25, vectors and their fusion. Without --judge, asks no model.
 
     A line: {"question": "Who owns Billing?", "gold_documents": ["teams/platform-team.md"], "answers": ["Platform"]}
 
     Example: graphrag evaluate data/sample/questions.jsonl --modes basic,local,global
+
+    Example: graphrag evaluate data/sample/questions.jsonl --judge --budget 1.00
     """
     chosen = _split_modes(modes)
-    root, settings = open_project(root, set_)
+    if not judge and (no_llm or budget is not None):
+        raise UsageError(f"{'--no-llm' if no_llm else '--budget'} is for --judge.")
+    root, settings = open_project(root, [*(set_ or ()), *([] if budget is None else [f"llm.budget_usd={budget}"])])
     from graphrag.render.evaluation import describe_evaluation, render_evaluation
     from graphrag.render.frames import render_json
+    from graphrag.render.judged import describe_judged, render_judged
     from graphrag.search.evaluation import evaluate_search, read_questions
     from graphrag.store import open_index
     from graphrag.vectors import locate_model
 
     with open_index(root / settings.output.dir) as published:
-        found = evaluate_search(
+        asked = read_questions(questions, published)
+        evaluate = partial(
+            evaluate_search,
             published,
-            read_questions(questions, published),
+            asked,
             modes=chosen,
             k=k,
             level=settings.search.level if level is None else level,
             budget_tokens=budget_tokens or settings.search.budget_tokens,
             model=locate_model(settings.embeddings.model, root),
         )
-    print(render_json(describe_evaluation(found)) if json else render_evaluation(found))
+        if not judge:
+            found = evaluate()
+            print(render_json(describe_evaluation(found)) if json else render_evaluation(found))
+            return
+        found, judged, calls = _evaluate_and_judge(evaluate, asked, settings, root, answers_with_model=not no_llm)
+    if json:
+        print(render_json({**describe_evaluation(found), "judged": describe_judged(judged, calls)}))
+    else:
+        print(render_evaluation(found), render_judged(judged, calls), sep="\n\n")
 
 
 def hop_lab(
@@ -89,6 +123,35 @@ def hop_lab(
         model = locate_model(settings.embeddings.model, root)
         found = run_hop_lab(published, mode=mode, fold=read_fold(settings.fold), model=model)
     print(render_json(describe_hop_lab(found)) if json else render_hop_lab(found, show=show))
+
+
+def _evaluate_and_judge(
+    evaluate: Callable[..., Evaluation],
+    questions: Sequence[GoldQuestion],
+    settings: Settings,
+    root: Path,
+    *,
+    answers_with_model: bool,
+) -> tuple[Evaluation, Judged, pl.DataFrame]:
+    """The evaluation, what the judge says, and the calls by stage. Raises UsageError without a model."""
+    from graphrag.search.judging import judge_answers
+    from graphrag.search.model_answer import SearchModel
+    from graphrag.search_model import load_search_prompts, map_in_threads, open_search_model
+
+    prompts = load_search_prompts("judge", root)
+    with open_search_model(settings, root) as open_llm:
+        if open_llm is None:
+            raise UsageError(
+                f'--judge asks a model, and llm.model is "{settings.llm.model}". Set it to a model\'s name.'
+            )
+        model = SearchModel(open_llm, load_search_prompts("auto", root))
+        if answers_with_model:
+            with map_in_threads(model.llm, settings.llm.max_concurrency) as map_many:
+                found = evaluate(llm=model, is_repeated=True, map_many=map_many)
+        else:
+            found = evaluate(is_repeated=True)
+        judged = judge_answers(model.llm, prompts, questions, found.answers)
+        return found, judged, model.llm.ledger.totals()
 
 
 def _split_modes(modes: str) -> list[str]:

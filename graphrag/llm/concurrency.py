@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from graphrag.errors import BudgetSpent
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+MapMany = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
+"""map(function, items), perhaps in threads, results in order."""
 
 GRACE_SECONDS = 5.0  # for calls in flight when the run must end; without a limit when only the budget is spent
 

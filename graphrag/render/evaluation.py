@@ -1,10 +1,10 @@
 """What `graphrag evaluate` prints: one table of all methods, and each against the best baseline; and `hop-lab`: the
-shares of needed entries that were reached."""
+shares of needed entries that were reached. What a judge said is in judged.py."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphrag.search.evaluation import Evaluation
@@ -21,8 +21,10 @@ def render_evaluation(evaluation: Evaluation) -> str:
     head += ["answered", "answer said", "valid citations", "context tokens", "seconds"]
     lines = [f"| {' | '.join(head)} |", "|---|" + "---:|" * (len(head) - 1)]
     for row in evaluation.summary.iter_rows(named=True):
-        shares = [_share(row[name]) for name in ("recall", "all_gold", "answered", "said")]
-        valid = "" if row["valid_citations"] is None else f"{_share(row['valid_citations'])} of {row['n_citations']:,}"
+        shares = [show_share(row[name]) for name in ("recall", "all_gold", "answered", "said")]
+        valid = (
+            "" if row["valid_citations"] is None else f"{show_share(row['valid_citations'])} of {row['n_citations']:,}"
+        )
         tokens = "" if row["context_tokens"] is None else f"{row['context_tokens']:,.0f}"
         cells = [row["method"], *shares, valid, tokens, f"{row['seconds']:.3f}"]
         lines.append(f"| {' | '.join(cells)} |")
@@ -32,11 +34,9 @@ def render_evaluation(evaluation: Evaluation) -> str:
         lines.append(f"Against {evaluation.baseline}, the best baseline (95 % interval, {N_RESAMPLES:,} resamples):")
     for row in evaluation.comparison.iter_rows(named=True):
         measure = MEASURES[row["measure"]].format(k=k)
-        interval = f"[{_signed(row['low'])}, {_signed(row['high'])}]"
-        unsure = "" if row["low"] > 0 or row["high"] < 0 else "  may be chance"
         lines.append(
-            f"  {row['method']:<8} {measure:<11} {_signed(row['difference'])} {interval}"
-            f"  {row['wins']} better, {row['losses']} worse{unsure}"
+            f"  {row['method']:<8} {measure:<11} {show_difference(row)}  {row['wins']} better, {row['losses']} worse"
+            f"{show_doubt(row)}"
         )
     return "\n".join([*lines, *evaluation.notices]).rstrip()
 
@@ -88,18 +88,28 @@ def describe_hop_lab(lab: HopLab) -> dict[str, Any]:
 def _reached(tasks: Sequence[HopTask], *, folded: bool) -> str:
     """`.967 (29 of 30)`."""
     n = _count_reached(tasks, folded=folded)
-    return f"{_share(n / len(tasks))} ({n} of {len(tasks)})" if tasks else ""
+    return f"{show_share(n / len(tasks))} ({n} of {len(tasks)})" if tasks else ""
 
 
 def _count_reached(tasks: Sequence[HopTask], *, folded: bool) -> int:
     return sum(bool(task.folded) if folded else task.flat for task in tasks)
 
 
-def _share(value: float | None) -> str:
+def show_share(value: float | None) -> str:
     """`.875`, `1.00`, or nothing."""
     if value is None:
         return ""
     return f"{value:.2f}" if value >= 0.9995 else f"{value:.3f}".removeprefix("0")
+
+
+def show_difference(row: Mapping[str, Any]) -> str:
+    """`+.105 [+.055, +.160]`."""
+    return f"{_signed(row['difference'])} [{_signed(row['low'])}, {_signed(row['high'])}]"
+
+
+def show_doubt(row: Mapping[str, Any]) -> str:
+    """What is said of an interval that holds 0."""
+    return "" if row["low"] > 0 or row["high"] < 0 else "  may be chance"
 
 
 def _signed(value: float) -> str:

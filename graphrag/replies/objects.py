@@ -1,4 +1,5 @@
-"""Read replies that were asked for as JSON: reports, points, ratings, verdicts; and descriptions, asked for as text.
+"""Read replies that were asked for as JSON: reports, points, ratings, scores, verdicts; and descriptions, asked for as
+text.
 
 Total like graph.py: each function gives a result for any text; `problem` is empty, or why the reply is of no use
 (empty_reply, refusal or unreadable_reply). Accepted: code fences, prose around, trailing and missing commas, comments,
@@ -10,7 +11,7 @@ Does not: check cited numbers (citations are checked by whoever knows the contex
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from graphrag.replies.fields import clean_text, parse_number
@@ -22,6 +23,7 @@ MAX_TEXT = 100_000  # characters of one field of a report or of a description
 MAX_RATING = 10.0
 MAX_SCORE = 100.0
 MAX_RELEVANCE = 5.0
+FIRST, SECOND, TIE = "first", "second", "tie"
 SAME_WORDS = frozenset({"same", "yes", "true", "merge", "equal", "identical"})
 DIFFERENT_WORDS = frozenset({"different", "no", "false", "distinct", "not same", "not_same", "separate"})
 SAME, DIFFERENT, UNSURE = "same", "different", "unsure"
@@ -69,6 +71,22 @@ class VerdictsReply(NamedTuple):
 
     verdicts: dict[int, Verdict]
     n_contradictions: int
+    problem: str
+
+
+class ScoresReply(NamedTuple):
+    """Scores by name, all that were asked for, or none."""
+
+    scores: dict[str, int]
+    reason: str
+    problem: str
+
+
+class PreferenceReply(NamedTuple):
+    """better: first, second, tie, or empty."""
+
+    better: str
+    reason: str
     problem: str
 
 
@@ -133,6 +151,30 @@ def parse_rating_reply(reply: str | None) -> float | None:
     given = value.get("rating") if isinstance(value, dict) else _clean(reply)
     rating = parse_number(given, scale=MAX_RELEVANCE)
     return None if rating is None else min(MAX_RELEVANCE, max(0.0, rating))
+
+
+def parse_scores_reply(reply: str | None, *, names: Sequence[str], highest: int) -> ScoresReply:
+    """The whole numbers 0 to `highest` under all of these names. One that is missing or anything else makes the reply
+    unreadable: a score that has to be guessed is none."""
+    value, _ = _find(reply, lambda value: isinstance(value, dict) and any(name in value for name in names))
+    if not isinstance(value, dict):
+        return ScoresReply({}, "", _problem_of(reply))
+    given = {name: str(value.get(name)).strip() for name in names}
+    scores = {name: int(text) for name, text in given.items() if re.fullmatch(r"\d{1,3}", text, re.ASCII)}
+    if len(scores) < len(names) or max(scores.values()) > highest:
+        return ScoresReply({}, "", "unreadable_reply")
+    return ScoresReply(scores, _text(value.get("reason")), "")
+
+
+def parse_preference_reply(reply: str | None) -> PreferenceReply:
+    """first, second or tie of `{"reason", "better"}`; any other word makes the reply unreadable."""
+    value, _ = _find(reply, lambda value: isinstance(value, dict) and "better" in value)
+    if not isinstance(value, dict):
+        return PreferenceReply("", "", _problem_of(reply))
+    word = _line(value.get("better")).casefold()
+    if word not in (FIRST, SECOND, TIE):
+        return PreferenceReply("", "", "unreadable_reply")
+    return PreferenceReply(word, _text(value.get("reason")), "")
 
 
 def parse_verdicts_reply(reply: str | None, *, n_pairs: int) -> VerdictsReply:

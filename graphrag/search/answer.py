@@ -188,6 +188,12 @@ def compose_answer(
     )
 
 
+def drop_label(text: str) -> str:
+    """The text of an answer without the line that says that no model wrote it."""
+    label, _, rest = text.partition("\n")
+    return rest if label.startswith(EXTRACTIVE_LABEL.rstrip(":")) else text
+
+
 def tell_removed(n: int) -> list[str]:
     """The notice about citations that were removed; none for 0."""
     were = "citation was" if n == 1 else "citations were"

@@ -6,7 +6,8 @@ a list of its spellings; at least one of the two; `id`, else the number of the l
 
 A method's documents are those of its best passages, each once, at the place of its first.
 
-Reads documents, text_units and what the modes read. Does not: compute the measures (measures.py), or ask a judge.
+Reads documents, text_units and what the modes read. Does not: compute the measures (measures.py), or judge answers
+(judging.py).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,6 +36,8 @@ from graphrag.search.measures import (
 from graphrag.search.ranking import measure_likeness, prepare_question, rank_rows
 
 if TYPE_CHECKING:
+    from graphrag.llm.concurrency import MapMany
+    from graphrag.search.model_answer import SearchModel
     from graphrag.store import Index
 
 BASELINES = ("bm25", "vectors", "fusion")
@@ -42,6 +45,10 @@ BASELINES = ("bm25", "vectors", "fusion")
 N_PASSAGES, N_RANKED = 20, 50
 MAX_NAMED = 5
 KEYS = ("id", "question", "gold_documents", "answers")
+AGAIN = "again"  # `basic again`: the first mode, asked a second time
+
+Answers = dict[str, dict[str, Answer]]
+"""By method and id of the question."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +63,8 @@ class GoldQuestion:
 
 class Evaluation(NamedTuple):
     """results: one row a method and question (measures.RESULT_SCHEMA); summary: one a method; comparison: each method
-    against `baseline`, the best one; empty where no question has gold documents."""
+    against `baseline`, the best one; empty where no question has gold documents. answers: of the modes,
+    and where asked for those of the first mode given a second time."""
 
     k: int
     results: pl.DataFrame
@@ -64,6 +72,7 @@ class Evaluation(NamedTuple):
     baseline: str
     comparison: pl.DataFrame
     notices: list[str]
+    answers: Answers
 
 
 def read_questions(path: Path, index: Index) -> list[GoldQuestion]:
@@ -103,10 +112,15 @@ def evaluate_search(
     level: int = 1,
     budget_tokens: int = 4000,
     model: str = "",
+    llm: SearchModel | None = None,
+    is_repeated: bool = False,
+    map_many: MapMany = map,
 ) -> Evaluation:
     """Ask every question by every baseline and mode; figures of time are of this machine, all others repeat.
 
-    model: `none` leaves vectors out, and the baselines that need them.
+    model: `none` leaves vectors out, and the baselines that need them. llm: writes the answers; None: extracts.
+    is_repeated: the first mode answers twice, for a judge (judging.py). map_many: asks several questions at once, where
+    a model answers.
     """
     document_of = dict(index.frame("select id, document_id from text_units").iter_rows())
     has_vectors = prepare_question(index, questions[0].question, model=model)[0].vector is not None
@@ -119,21 +133,35 @@ def evaluate_search(
             seconds = time.perf_counter() - began
             found = list(dict.fromkeys(document_of[unit] for unit in units[: max(k, N_PASSAGES)]))[:k]
             rows.append(_row(method, asked, found, seconds=seconds))
+    knobs = {"level": level, "top": max(k, N_PASSAGES), "budget_tokens": budget_tokens, "model": model, "llm": llm}
+    answers: Answers = {}
     for mode in modes:
+        answers[mode] = answer_all(index, questions, mode=mode, map_many=map_many, **knobs)
         for asked in questions:
-            began = time.perf_counter()
-            answer = answer_question(
-                index, asked.question, mode=mode, level=level, top=max(k, N_PASSAGES), budget_tokens=budget_tokens,
-                model=model,
-            )  # fmt: skip
-            seconds = time.perf_counter() - began
+            answer = answers[mode][asked.id]
             found = list(dict.fromkeys(source.document for source in answer.sources))[:k]
-            rows.append(_row(mode, asked, found, seconds=seconds, **_measure_answer(index, asked, answer)))
+            measured = _measure_answer(index, asked, answer)
+            rows.append(_row(mode, asked, found, seconds=answer.usage.seconds, **measured))
+    if is_repeated and modes:
+        again = replace(llm, prompts={name: prompt.again() for name, prompt in llm.prompts.items()}) if llm else None
+        knobs |= {"llm": again}
+        answers[f"{modes[0]} {AGAIN}"] = answer_all(index, questions, mode=modes[0], map_many=map_many, **knobs)
     results = pl.DataFrame(rows, schema=dict(RESULT_SCHEMA))
     summary = summarise_methods(results)
     baseline = choose_baseline(summary, baselines)
     notices = [] if has_vectors else ["The index has no vectors that can be used: words only, one baseline."]
-    return Evaluation(k, results, summary, baseline, compare_methods(results, baseline), notices)
+    return Evaluation(k, results, summary, baseline, compare_methods(results, baseline), notices, answers)
+
+
+def answer_all(
+    index: Index, questions: Sequence[GoldQuestion], *, mode: str, map_many: MapMany = map, **knobs: Any
+) -> dict[str, Answer]:
+    """The answers of a mode by id of the question; knobs as those of answer_question."""
+
+    def ask(asked: GoldQuestion) -> Answer:
+        return answer_question(index, asked.question, mode=mode, **knobs)
+
+    return {asked.id: answer for asked, answer in zip(questions, map_many(ask, questions), strict=True)}
 
 
 def _row(method: str, asked: GoldQuestion, found: list[str], **figures: Any) -> dict[str, Any]:

@@ -19,7 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from graphrag.citations import drop_citations
-from graphrag.search.answer import EXTRACTIVE_LABEL, Answer
+from graphrag.search.answer import Answer, drop_label
 
 N_RESAMPLES, SEED = 5_000, 42
 INTERVAL = (2.5, 97.5)  # percent
@@ -53,7 +53,7 @@ def measure_said(answer: Answer, answers: Sequence[Sequence[str]]) -> float | No
     """
     if not answers:
         return None
-    text = _fold(drop_citations(answer.text.removeprefix(EXTRACTIVE_LABEL))) if answer.answered else ""
+    text = _fold(drop_citations(drop_label(answer.text))) if answer.answered else ""
     said = [any(re.search(rf"(?<!\w){re.escape(_fold(s))}(?!\w)", text) for s in spellings) for spellings in answers]
     return sum(said) / len(said)
 
@@ -82,15 +82,18 @@ def choose_baseline(summary: pl.DataFrame, baselines: Sequence[str]) -> str:
     return str(best["method"]) if best else ""
 
 
-def compare_methods(results: pl.DataFrame, baseline: str) -> pl.DataFrame:
-    """Each other method against the baseline, question by question: columns method, measure (recall, all_gold),
-    difference, low, high (95 % interval of the mean difference), wins, losses (questions). Same input, same figures."""
+def compare_methods(
+    results: pl.DataFrame, baseline: str, *, measures: Sequence[str] = ("recall", "all_gold")
+) -> pl.DataFrame:
+    """Each other method against the baseline, over the questions for which both have all measures: columns method,
+    measure, difference, low, high (95 % interval of the mean difference), wins, losses (questions). Same input, same
+    figures."""
     rows = []
     others = [m for m in results["method"].unique(maintain_order=True) if m != baseline]
     for method in others:
-        pairs = _pair(results, method, baseline)
-        for measure in ("recall", "all_gold"):
-            difference = (pairs[measure] - pairs[f"{measure}_baseline"]).to_numpy()
+        pairs = _pair(results, method, baseline, measures)
+        for measure in measures:
+            difference = (pairs[measure] - pairs[f"{measure}_baseline"]).cast(pl.Float64).to_numpy()
             if len(difference):
                 low, high = bootstrap_interval(difference)
                 wins, losses = int((difference > 0).sum()), int((difference < 0).sum())
@@ -113,8 +116,8 @@ def bootstrap_interval(differences: NDArray[np.float64]) -> tuple[float, float]:
     return round(float(low), 6), round(float(high), 6)
 
 
-def _pair(results: pl.DataFrame, method: str, baseline: str) -> pl.DataFrame:
-    columns = ["question_id", "recall", "all_gold"]
+def _pair(results: pl.DataFrame, method: str, baseline: str, measures: Sequence[str]) -> pl.DataFrame:
+    columns = ["question_id", *measures]
     ours, theirs = (results.filter(pl.col("method") == name).select(columns) for name in (method, baseline))
     return ours.join(theirs, on="question_id", suffix="_baseline", maintain_order="left").drop_nulls()
 

@@ -14,8 +14,10 @@ from graphrag.replies.objects import (
     Finding,
     parse_description_reply,
     parse_points_reply,
+    parse_preference_reply,
     parse_rating_reply,
     parse_report_reply,
+    parse_scores_reply,
     parse_verdicts_reply,
 )
 
@@ -128,6 +130,35 @@ def test_ratings() -> None:
     assert parse_rating_reply("4") == 4
     assert parse_rating_reply("relevant") is None
     assert parse_rating_reply(None) is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "scores", "problem"),
+    [
+        ('{"reason": "why", "a": 3, "b": 0}', {"a": 3, "b": 0}, ""),
+        ('Here:\n```json\n{"reason": "why", "a": "3", "b": 0,}\n```', {"a": 3, "b": 0}, ""),
+        ('{"a": 3}', {}, "unreadable_reply"),
+        ('{"a": 4, "b": 1}', {}, "unreadable_reply"),
+        ('{"a": -1, "b": 1}', {}, "unreadable_reply"),
+        ('{"a": 2.5, "b": 1}', {}, "unreadable_reply"),
+        ('{"a": "high", "b": null}', {}, "unreadable_reply"),
+        ("both are fine", {}, "unreadable_reply"),
+        ("I'm sorry, I cannot help with that.", {}, "refusal"),
+        (None, {}, "empty_reply"),
+    ],
+)
+def test_scores_are_all_there_and_whole_or_none_are(reply: str | None, scores: dict[str, int], problem: str) -> None:
+    found = parse_scores_reply(reply, names=("a", "b"), highest=3)
+    assert (found.scores, found.problem) == (scores, problem)
+    assert found.reason == ("why" if scores else "")
+
+
+def test_preferences() -> None:
+    assert parse_preference_reply('{"reason": "r", "better": "First"}') == ("first", "r", "")
+    assert parse_preference_reply('{"better": "tie"}') == ("tie", "", "")
+    assert parse_preference_reply('{"better": "A"}').problem == "unreadable_reply"
+    assert parse_preference_reply("first").problem == "unreadable_reply"
+    assert parse_preference_reply("").problem == "empty_reply"
 
 
 def test_verdicts() -> None:
