@@ -105,6 +105,9 @@ class _Opening:
 
     def _work(self) -> None:
         try:
-            self._llm = self._open(self._settings, memo=self._memo, ledger=self._ledger)
+            llm = self._open(self._settings, memo=self._memo, ledger=self._ledger)
+            if llm is not None:
+                llm.load()
+            self._llm = llm
         except Exception as error:  # handed to whoever waits, whatever it is
             self._error = error

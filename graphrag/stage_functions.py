@@ -159,6 +159,8 @@ def extract_with_model(run: Run, model: RunModel) -> Frames:
             max_gleanings=knobs.max_gleanings,
             max_records_per_unit=knobs.max_records_per_unit,
             max_reply_tokens=knobs.max_reply_tokens,
+            memo=None if model.is_recorded else run.memo,
+            reader=run.code,
             advance=model.advance_of(run.progress),
         )
     )

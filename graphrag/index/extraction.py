@@ -20,12 +20,14 @@ import polars as pl
 
 from graphrag import tables
 from graphrag.ids import row_id
+from graphrag.index.kept_records import GroupText, is_whole, keep_records, key_group_texts, recall_records
 from graphrag.index.passage_calls import PassageQuestions, ask_passages
-from graphrag.index.passages import Excerpt, Passage, Span
+from graphrag.index.passages import Excerpt, Passage
 from graphrag.index.placed_records import Parsed, parse_extraction
 from graphrag.index.unit_groups import UnitGroup, group_text_units
 from graphrag.llm import Llm
 from graphrag.llm.chat import ChatRequest, Message
+from graphrag.memo import Memo
 from graphrag.prompts import Prompt
 from graphrag.replies.fields import TextNames
 from graphrag.replies.graph import GraphReply, parse_graph_replies
@@ -63,30 +65,43 @@ async def extract_mentions(
     max_gleanings: int,
     max_records_per_unit: int,
     max_reply_tokens: int,
+    memo: Memo | None = None,
+    reader: str = "",
     advance: Callable[[int], None] = lambda _: None,
 ) -> Extraction:
     """Mentions of entities and relations, with document offsets, in order of document and offset.
 
-    Equal texts are asked once. max_passage_tokens: of text units that are asked about together. `advance` gets text
-    units done. Raises what `Llm.chat` raises (BudgetSpent, Unauthorized, ...); what was answered by then is in the
-    memo.
+    Equal texts are asked once. max_passage_tokens: of text units that are asked about together. `memo` has the rows of
+    other nights, of the release that `reader` names; without it every question is put to the door, which has its own.
+    `advance` gets text units done. Raises what `Llm.chat` raises (BudgetSpent, Unauthorized, ...); what was answered by
+    then is in the memo.
     """
     questions = ask_about(
         prompts, entity_types=entity_types, max_gleanings=max_gleanings, max_reply_tokens=max_reply_tokens
     )
     groups = group_text_units(text_units, documents, max_tokens=max_passage_tokens)
+    keys = key_group_texts(
+        (group.group_text for group in groups), reader, llm.models["extract"],
+        *(prompt.sha256 for prompt in (prompts.extract, prompts.go_on, prompts.repair)), *entity_types,
+        *map(str, (max_gleanings, max_records_per_unit, max_reply_tokens)),
+    )  # fmt: skip
+    parsed = recall_records(memo, keys)
+    asked = [group for group in groups if group.group_text not in parsed]
+    advance(sum(len(group.units) for group in groups) - sum(len(group.units) for group in asked))
     n_units: Counter[Excerpt] = Counter()
-    for group in groups:
+    for group in asked:
         n_units[group.excerpt] += len(group.units)
     replies = await ask_passages(llm, n_units, questions, advance=advance)
     echoes = _prompt_names(prompts.extract, entity_types)
-    parsed: dict[_GroupText, Parsed] = {}
-    for group in groups:
-        if (group.excerpt, group.spans) not in parsed:
-            parsed[group.excerpt, group.spans] = parse_extraction(
-                replies[group.excerpt], entity_types=entity_types, max_records=max_records_per_unit * len(group.units),
-                parts=group.spans, echoes=echoes,
-            )  # fmt: skip
+    read = {
+        group.group_text: parse_extraction(
+            replies[group.excerpt], entity_types=entity_types, max_records=max_records_per_unit * len(group.units),
+            parts=group.spans, echoes=echoes,
+        )
+        for group in {group.group_text: group for group in asked}.values()
+    }  # fmt: skip
+    keep_records(memo, keys, {text: rows for text, rows in read.items() if is_whole(replies[text[0]])})
+    parsed |= read
     return build_frames(groups, parsed)
 
 
@@ -164,16 +179,13 @@ def _prompt_names(prompt: Prompt, entity_types: Sequence[str]) -> TextNames:
 # Rows of all text units
 
 
-_GroupText = tuple[Excerpt, tuple[Span, ...]]  # groups that are equal in it have equal rows but for their offsets
-
-
-def build_frames(groups: Sequence[UnitGroup], parsed: Mapping[_GroupText, Parsed]) -> Extraction:
+def build_frames(groups: Sequence[UnitGroup], parsed: Mapping[GroupText, Parsed]) -> Extraction:
     """Rows with document offsets. A place in two overlapping text units belongs to the first."""
     mentions: dict[tuple[str, int, int, str], dict[str, Any]] = {}
     relations: dict[str, dict[str, Any]] = {}
     failures: list[dict[str, Any]] = []
     for group in groups:
-        found = parsed[group.excerpt, group.spans]
+        found = parsed[group.group_text]
         for row in found.mentions:
             placed, parts = _place(row, group)
             mention_id = row_id("entity_mention", *parts, row["surface"])

@@ -59,13 +59,14 @@ class Child:
 class ReportContext:
     """The text, which table row each (table, number) in it means, and how many rows of a table are not in it.
 
-    n_tokens counts the lines and what the caller said stands around them.
+    n_tokens counts the lines and what the caller said stands around them. is_whole: every row is in it, as itself.
     """
 
     text: str
     rows: dict[Cited, Row]
     left_out: dict[str, int]
     n_tokens: int
+    is_whole: bool
 
 
 def pack_report_context(
@@ -112,7 +113,8 @@ def pack_report_context(
         if kept:
             first = tuple(r for r in kept[0] if r.table == SOURCES or owner.get(r.place) not in gone)
         return _show_cut(first, left_out, budget=budget, overhead=overhead, count=count)
-    return _show(list(taken.values()), left_out, overhead=overhead, count=count)
+    is_whole = taken.keys() == rows.keys()
+    return _show(list(taken.values()), left_out, is_whole=is_whole, overhead=overhead, count=count)
 
 
 def _own_rows(groups: Sequence[Group], children: Sequence[Child]) -> dict[tuple[str, str], int]:
@@ -160,14 +162,16 @@ def _line(row: Row, number: str, *source_numbers: str) -> str:
     return f"{number}|{row.text}{', '.join(numbers[: len(row.refs)])}\n"
 
 
-def _show(rows: Sequence[Row], left_out: dict[str, int], *, overhead: int, count: TokenCounter) -> ReportContext:
+def _show(
+    rows: Sequence[Row], left_out: dict[str, int], *, is_whole: bool, overhead: int, count: TokenCounter
+) -> ReportContext:
     numbered = _number_rows(rows)
     of_source = {row.id: str(number) for (table, number), row in numbered.items() if table == SOURCES}
     lines: dict[str, list[str]] = {}
     for (table, number), row in numbered.items():
         lines.setdefault(table, []).append(_line(row, str(number), *(of_source[ref] for ref in row.refs)))
     n_tokens = overhead + sum(count(line) for listed in lines.values() for line in listed)
-    return ReportContext(render_tables(lines, left_out), numbered, left_out, n_tokens)
+    return ReportContext(render_tables(lines, left_out), numbered, left_out, n_tokens, is_whole)
 
 
 def _show_cut(
@@ -188,7 +192,7 @@ def _show_cut(
         if table in left_out:
             left_out[table] -= 1
     left_out = {table: n for table, n in left_out.items() if n}
-    return ReportContext(render_tables(lines, left_out), dict(kept), left_out, overhead + count(text))
+    return ReportContext(render_tables(lines, left_out), dict(kept), left_out, overhead + count(text), text == full)
 
 
 def _number_rows(rows: Sequence[Row]) -> dict[Cited, Row]:

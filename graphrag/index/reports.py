@@ -1,9 +1,10 @@
 """Community reports: what the members of each community have to do with each other. One report a community, always.
 
 Reads communities, entities, relationships, evidence, text_units, documents, covariates; writes community_reports.
-Bottom-up, deepest level first. Without a model every report is extractive; with one, communities of `min_report_size`
-and more are put to it, a level at once, parents after their children. Where its reply is of no use, the extractive
-report stands in its place. Smaller communities, and `Unconnected entities`, get a template that names and counts.
+Without a model every report is extractive; with one, communities of `min_report_size` and more are put to it, all at
+once but for those in whose question the reports of children may stand in: they wait for their children. Where its reply
+is of no use, the extractive report stands in its place. Smaller communities, and `Unconnected entities`, get a template
+that names and counts.
 
 The rooms beside it: community_rows.py and report_context.py choose and pack what a model is shown, report_calls.py asks
 and reads, extractive_reports.py writes without a model, report_rows.py makes the row.
@@ -11,6 +12,7 @@ and reads, extractive_reports.py writes without a model, report_rows.py makes th
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -114,29 +116,39 @@ async def write_reports(
     )  # fmt: skip
     writer = _Extractive(communities, corpus, min_report_size, max_findings)
     numbers = read_numbers(entities, relationships, text_units, covariates)
+    by_level = sorted(writer.rows, key=lambda number: -writer.rows[number]["level"])  # children before their parents
+    asked = [number for number in by_level if not writer.is_template(number)]
+    advance(len(by_level) - len(asked))
     finished: dict[int, dict[str, Any]] = {}
+    under_way = {number: asyncio.get_running_loop().create_future() for number in asked}
 
-    async def ask(number: int) -> tuple[Report | None, list[dict[str, str | None]]]:
-        row = writer.rows[number]
-        question = questions.render(row, [(writer.rows[child], finished[child]) for child in row["children"]])
-        reply = await llm.chat(question.request)
-        return read_report(
-            reply, question.context, row_corpus, community=number, max_findings=max_findings, numbers=numbers
-        )
+    def finish(number: int, report: Report) -> None:
+        row = finished[number] = finish_row(writer.rows[number], report, corpus)
+        numbers.reports[str(number)] = (row["human_readable_id"], row["id"])
 
-    failures: list[dict[str, str | None]] = []
-    for level in sorted({row["level"] for row in writer.rows.values()}, reverse=True):
-        of_level = [number for number, row in writer.rows.items() if row["level"] == level]
-        asked = [number for number in of_level if not writer.is_template(number)]
-        advance(len(of_level) - len(asked))
-        answers = await map_concurrently(ask, asked, in_flight=llm.in_flight, on_result=lambda _, __: advance(1))
-        written = dict(zip(asked, answers, strict=True))
-        for number in of_level:
-            report, failed = written.get(number, (None, []))
-            failures += failed
-            finished[number] = finish_row(writer.rows[number], report or writer.write(number), corpus)
-        numbers.reports.update({str(n): (finished[n]["human_readable_id"], finished[n]["id"]) for n in of_level})
+    async def ask(number: int) -> list[dict[str, str | None]]:
+        try:
+            row = writer.rows[number]
+            question = questions.render(row, ())
+            if row["children"] and not question.context.is_whole:
+                await asyncio.gather(*(under_way[child] for child in row["children"] if child in under_way))
+                question = questions.render(row, [(writer.rows[child], finished[child]) for child in row["children"]])
+            reply = await llm.chat(question.request)
+            report, failures = read_report(
+                reply, question.context, row_corpus, community=number, max_findings=max_findings, numbers=numbers
+            )
+            finish(number, report or writer.write(number))
+            under_way[number].set_result(None)
+            return failures
+        finally:
+            under_way[number].cancel()  # where it failed, so that nobody waits for it; else without effect
+
+    for number in by_level:
+        if writer.is_template(number):
+            finish(number, writer.write(number))
+    failed = await map_concurrently(ask, asked, in_flight=llm.in_flight, on_result=lambda _, __: advance(1))
     rows = [finished[number] for number in writer.rows]
+    failures = [failure for of_one in failed for failure in of_one]
     return Reports(tables.COMMUNITY_REPORTS.from_rows(rows), tables.FAILURES.from_rows(failures))
 
 

@@ -48,6 +48,11 @@ class UnitGroup(NamedTuple):
     def spans(self) -> tuple[tuple[int, int], ...]:
         return tuple((unit.start, unit.end) for unit in self.units)
 
+    @property
+    def group_text(self) -> tuple[Excerpt, tuple[tuple[int, int], ...]]:
+        """All that its rows depend on, but for their offsets."""
+        return self.excerpt, self.spans
+
     def unit_at(self, start: int) -> Unit:
         """The first unit that holds an offset; in a gap the one before it."""
         holding = (unit for unit in self.units if unit.start <= start < unit.end)

@@ -70,6 +70,11 @@ Result = TypeVar("Result")
 class Provider(Protocol):
     """What stands behind the door. Its questions raise what its library raises."""
 
+    def load(self) -> None:
+        """Import what questions need, which may take seconds; called before the first of them, from any thread. Most
+        need nothing."""
+        return
+
     async def complete(self, model: str, request: ChatRequest) -> Completion: ...
 
     async def embed(self, model: str, texts: Sequence[str]) -> RawVectors: ...
@@ -102,7 +107,7 @@ class Llm:
         self.models, self.embedding_model = dict(models), embedding_model
         self.budget, self.ledger = budget or Budget(), ledger or CallLedger()
         self.notices: list[str] = []
-        self._provider, self._memo = provider, memo
+        self._provider, self._memo, self._is_loaded = provider, memo, False
         self._recording: Recording | None = None
         self._attempts = attempts or Attempts(Limiter(25), Retries(max_retries=4), timeout_seconds=120.0)
         self._prices, self._count = prices or {}, count
@@ -115,6 +120,11 @@ class Llm:
     def record_in(self, recording: Recording) -> None:
         """From now on every reply is recorded, those of the memo too."""
         self._recording = recording
+
+    def load(self) -> None:
+        """Make the first question quick, where one is sure to come: else the provider is loaded when it does."""
+        self._provider.load()
+        self._is_loaded = True
 
     @property
     def in_flight(self) -> int:
@@ -215,6 +225,7 @@ class Llm:
 
     async def _ask(self, request: ChatRequest, model: str, key: str) -> ChatReply:
         """Budget, limiter, model, usage, ledger."""
+        await self._load_in_thread()
         price = self._prices.get(model)
         n_prompt = _estimate_tokens(request.text)
         n_reply = self._longest_reply(request, model)
@@ -243,6 +254,11 @@ class Llm:
             self._recording.add(request, reply)
         self._attempts.end_if_fatal(fault, model)
         return reply
+
+    async def _load_in_thread(self) -> None:
+        """What the memo knows is read meanwhile; the time is no part of a call's."""
+        if not self._is_loaded:
+            await asyncio.to_thread(self.load)
 
     def _read_outcome(self, request: ChatRequest, call: Call[Completion], *, model: str, key: str) -> ChatReply:
         if isinstance(call.outcome, Fault):
@@ -323,6 +339,7 @@ class Llm:
     async def _embed_batch(self, texts: list[str], stage: str) -> dict[str, Embedded]:
         """Vectors of a batch. It is halved and asked again where a text is too long, or where the number of vectors is
         not that of the texts: then nobody knows whose they are."""
+        await self._load_in_thread()
         model, key = self.embedding_model, memo_key("litellm", self.embedding_model, *texts)
         price = self._prices.get(model)
         n_tokens = sum(map(_estimate_tokens, texts))

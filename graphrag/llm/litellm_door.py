@@ -1,7 +1,8 @@
 """The one door to litellm, which knows the models of all providers: `LiteLlm`.
 
-litellm is imported in the constructor (3 CPU s), after it has been told to fetch nothing on its own: no price list, no
-catalogues. Its retries, its cache, its callbacks and its talk on stderr are off; ours are in door.py and around it.
+litellm is imported before the first question that the memo does not answer (3 CPU s), after it has been told to fetch
+nothing on its own: no price list, no catalogues. Its retries, its cache, its callbacks and its talk on stderr are off;
+ours are in door.py and around it.
 
 Keys are read from the environment: by litellm (OPENAI_API_KEY, AZURE_API_KEY, ...), or here from the variable that
 llm.api_key_env names. No key stands in a message, a log, the memo or the ledger.
@@ -14,6 +15,7 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import threading
 import warnings
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -192,7 +194,13 @@ class _LiteLlmProvider(Provider):
         self._api_base, self._embedding_api_base = api_base, embedding_api_base
         self._api_key_env, self._timeout_seconds = api_key_env, timeout_seconds
         self._refuse_base64: set[str] = set()
-        self._litellm = _import_litellm()
+        self._litellm: Any = None
+        self._loading = threading.Lock()
+
+    def load(self) -> None:
+        with self._loading:
+            if self._litellm is None:
+                self._litellm = _import_litellm()
 
     async def complete(self, model: str, request: ChatRequest) -> Completion:
         messages = [message._asdict() for message in request.messages]
@@ -218,6 +226,8 @@ class _LiteLlmProvider(Provider):
         return RawVectors(vectors, _tokens(response.usage, "prompt_tokens"))
 
     async def close(self) -> None:
+        if self._litellm is None:
+            return
         await self._litellm.close_litellm_async_clients()
         self._litellm.in_memory_llm_clients_cache.flush_cache()  # else a later loop may be given a closed client
 
@@ -241,7 +251,8 @@ def _import_litellm() -> Any:
     """litellm, quiet and offline. An Any: its types are not those of its run time."""
     for name, value in OFFLINE.items():
         os.environ.setdefault(name, value)
-    import litellm
+    with _without_collection():
+        import litellm
 
     litellm.suppress_debug_info = True
     litellm.num_retries = 0
@@ -250,6 +261,20 @@ def _import_litellm() -> Any:
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "openai", "httpx"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # its errors come to us as errors, without keys
     return litellm
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """No garbage collection: half a million objects that all stay are looked through again and again otherwise, a
+    quarter of the time of the import (0.8 CPU s). Nor are they looked at in later collections."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if was_enabled:
+            gc.enable()
 
 
 def _read_completion(response: Any) -> Completion:

@@ -13,6 +13,7 @@ from graphrag.index.extraction import Extraction, ExtractionPrompts, extract_men
 from graphrag.index.text_units import build_text_units
 from graphrag.llm.chat import ChatRequest
 from graphrag.llm.replay import ScriptedLlm
+from graphrag.memo import Memo
 from graphrag.prompts import load_prompt
 from graphrag.tables import DOCUMENTS
 from graphrag.tokens import count_tokens
@@ -74,6 +75,8 @@ def extract(
     max_passage_tokens: int = 16,
     max_gleanings: int = 0,
     max_records: int = 1000,
+    memo: Memo | None = None,
+    reader: str = "",
 ) -> Extraction:
     """The stage over some documents; one text unit a question unless told otherwise."""
     documents, text_units = read_folder(texts, max_tokens=max_tokens, overlap=overlap)
@@ -89,5 +92,7 @@ def extract(
             max_gleanings=max_gleanings,
             max_records_per_unit=max_records,
             max_reply_tokens=1000,
+            memo=memo,
+            reader=reader,
         )
     )
