@@ -181,7 +181,7 @@ class Index:
         """The settings [routing] with what was asked for. Raises UsageError for a mode that is none."""
         from graphrag.search.document_search import Routing
 
-        knobs = self.settings.routing.model_dump()
+        knobs = self.settings.routing.model_dump(exclude={"index_file"})
         if mode and mode not in ROUTING_MODES:
             near = did_you_mean(mode, ROUTING_MODES)
             raise UsageError(f'Unknown --routing "{mode}".{near} Use one of: {", ".join(ROUTING_MODES)}.')

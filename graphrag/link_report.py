@@ -1,7 +1,6 @@
 """What the links of an index are like: `graphrag links`. Missing targets, ambiguous names, orphans, hubs, advice.
 
-Reads links and documents of the published index. Does not: propose links (views related_but_unlinked and
-linked_but_never_mentioned), or change a file.
+Reads links and documents of the published index. Does not: propose links (link_proposals.py), or change a file.
 """
 
 from __future__ import annotations
@@ -21,7 +20,8 @@ DEPTH, SYNTHESIS, HYBRID, WHOLE = "depth", "synthesis", "hybrid", "whole vault"
 
 class LinkReport(NamedTuple):
     """`missing`: target, n_links, places (path:line), owners (notes of that title or alias). `ambiguous`: target, path
-    that was chosen, n_links. `orphans`: paths of notes that no link joins to another. `hubs`: path, n_neighbours."""
+    that was chosen, n_links. `cut_names`: place, raw, path of links that end at the # in a note's name. `orphans`:
+    paths of notes that no link joins to another. `hubs`: path, n_neighbours."""
 
     n_documents: int
     n_links: int
@@ -29,6 +29,7 @@ class LinkReport(NamedTuple):
     n_edges: int
     missing: list[dict[str, Any]]
     ambiguous: list[dict[str, Any]]
+    cut_names: list[dict[str, Any]]
     orphans: list[str]
     hubs: list[dict[str, Any]]
     advice: str
@@ -56,6 +57,7 @@ def report_links(index: Index) -> LinkReport:
         n_edges=edges.height,
         missing=_list_missing(links, documents),
         ambiguous=_list_ambiguous(leading, paths),
+        cut_names=_list_cut_names(links, documents),
         orphans=degrees.filter(pl.col("degree") == 0)["path"].to_list(),
         hubs=[{"path": path, "n_neighbours": n} for path, n in hubs.select("path", "degree").iter_rows()],
         advice=advise(documents.height, leading.height),
@@ -81,6 +83,18 @@ def _list_missing(links: pl.DataFrame, documents: pl.DataFrame) -> list[dict[str
         row["places"].append(f"{path}:{line}")
         row["owners"] = list(targets.resolve(path, target).owners)
     return sorted(found.values(), key=lambda row: (-row["n_links"], fold_target(row["target"])))
+
+
+def _list_cut_names(links: pl.DataFrame, documents: pl.DataFrame) -> list[dict[str, Any]]:
+    """Links whose words with # and all are a note's name: [[C# Notes]] leads to C, for # begins a heading."""
+    names: dict[str, str] = {}
+    for path in documents.filter(pl.col("path").str.contains("#", literal=True))["path"]:
+        names.setdefault(fold_target(path.rpartition("/")[2]).removesuffix(".md"), path)
+    rows = links.filter(pl.col("subpath") != "").select("path", "line", "raw", "target", "subpath").iter_rows()
+    wanted = (
+        (f"{path}:{line}", raw, names.get(fold_target(f"{target}#{sub}"))) for path, line, raw, target, sub in rows
+    )
+    return [{"place": place, "raw": raw, "path": path} for place, raw, path in wanted if path]
 
 
 def _list_ambiguous(leading: pl.DataFrame, paths: dict[str, str]) -> list[dict[str, Any]]:

@@ -42,6 +42,7 @@ from graphrag.relations.relation_log import RelationLog, read_log
 from graphrag.run_model import OpenLlm, RunModel, open_run_model
 from graphrag.settings import EMBEDDED, Settings
 from graphrag.store import RunTables
+from graphrag.vault_index import build_vault_index
 
 Frames = dict[str, pl.DataFrame]
 Counted = Mapping[str, dict[str, int]]
@@ -271,6 +272,9 @@ def finish_run(run: Run) -> RunSummary:
     run.frames["runs"] = build_run_row(run, status, counted["counts"])
     folder = store.write_run(
         run.output_dir, run.run_id, run.frames, manifest=build_manifest(run, status, counted),
+        pages=build_vault_index(
+            run.frames["documents"], run.frames["links"], index_file=run.settings.routing.index_file
+        ),
         impact_predicates=run.settings.impact.predicates,
         impact_predicates_reversed=run.settings.impact.reversed_predicates,
     )  # fmt: skip

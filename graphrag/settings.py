@@ -284,6 +284,11 @@ class Routing(Section):
     missing_vector: Literal["keep", "drop"] = Field("keep", description="hybrid: a linked note without a vector")
     hub_candidates: int = Field(3, ge=0, description="hubs with most inbound links that may be entry notes")
     source_tags: bool = Field(True, description="each note stands between tags with its name")
+    index_file: str = Field(
+        "VAULT_INDEX.md",
+        pattern=r"^[^/\\\n]+\.md$",
+        description="name of the index of a vault: graphrag links --write-index",
+    )
     latency_budget_ms: int = Field(10_000, ge=1, description="a notice says when gathering notes took longer")
 
 

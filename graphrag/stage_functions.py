@@ -32,6 +32,7 @@ from graphrag.index import (
     summaries,
     text_units,
 )
+from graphrag.index.link_targets import UNRESOLVED, fold_target
 from graphrag.input_files import hash_input, keep_files, recall_files
 from graphrag.naming import entity_types
 from graphrag.relations.entry_relations import (
@@ -90,6 +91,11 @@ def read_links(run: Run) -> Frames:
     knobs = run.settings.links
     built = links.build_links(run.frames["documents"], dialect=knobs.dialect, aliases=knobs.aliases)
     run.notices += built.warnings
+    missing = built.links.filter(pl.col("status") == UNRESOLVED)["target"]
+    n_missing = len({fold_target(target) for target in missing})
+    if n_missing:
+        targets = f"{n_missing} target{'' if n_missing == 1 else 's'}"
+        run.notices.append(f'links: {targets} not found, see "graphrag links --unresolved".')
     return {"links": built.links}
 
 

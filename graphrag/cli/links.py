@@ -1,34 +1,127 @@
-"""`graphrag links`: the links that people wrote, and what is odd about them."""
+"""`graphrag links`: the links that people wrote, what is odd about them, and links that might be.
+
+Files of the vault are changed by --apply and --write-index alone.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from graphrag.cli.options import Json, Root, Set, open_project
 
+if TYPE_CHECKING:
+    from graphrag.link_proposals import Proposal
+    from graphrag.settings import Settings
+    from graphrag.store import Index
+    from graphrag.vault_files import Change
+
+ALL = "all"
+
 
 def links(
     unresolved: Annotated[bool, typer.Option("--unresolved", help="Only the targets that no document has.")] = False,
+    advise: Annotated[bool, typer.Option("--advise", help="Only how to search this vault by whole notes.")] = False,
+    apply: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--apply", metavar="ID|all", help="Write this proposed link into its note; repeatable. Changes your files."
+        ),
+    ] = None,
+    write_index: Annotated[
+        Path | None,
+        typer.Option(
+            "--write-index",
+            metavar="DIR",
+            help="Write VAULT_INDEX.md and pages of large sections there, your vault say.",
+        ),
+    ] = None,
     limit: Annotated[int, typer.Option("--limit", min=0, help="Lines a list; 0 shows all.")] = 10,
     json: Json = False,
     root: Root = None,
     set_: Set = None,
 ) -> None:
-    """Links between the documents: missing targets, ambiguous names, hubs, notes without a link.
+    """Links between the documents: missing targets, ambiguous names, hubs, notes without a link, links to consider.
 
     Example: graphrag links --unresolved
+
+    Example: graphrag links --apply 1f0c9a2e --apply 77b01d4c
+
+    Example: graphrag links --write-index data/input
     """
     root, settings = open_project(root, set_)
     from graphrag.link_report import report_links
     from graphrag.render.frames import render_json
-    from graphrag.render.links import render_links
+    from graphrag.render.links import render_advice, render_changes, render_links, render_pages
     from graphrag.store import open_index
 
     with open_index(root / settings.output.dir) as index:
+        if write_index is not None:
+            pages = _write_index(index, settings, write_index)
+            rows = [{"path": str(path), "changed": is_new} for path, is_new in pages]
+            print(render_json(rows) if json else render_pages(pages))
+            return
+        if apply:
+            changes = _apply(index, settings, root, apply)
+            rows = [{**change.proposal._asdict(), "written": not change.why, "why": change.why} for change in changes]
+            print(render_json(rows) if json else render_changes(changes))
+            return
         found = report_links(index)
+        proposals = _propose(index, settings) if not unresolved and not advise else []
     if json:
-        print(render_json(found.missing if unresolved else found._asdict()))
+        whole = found._asdict() | {"proposals": [proposal._asdict() for proposal in proposals]}
+        print(render_json(found.missing if unresolved else {"advice": found.advice} if advise else whole))
+    elif advise:
+        print(render_advice(found))
     else:
-        print(render_links(found, limit=limit, missing_only=unresolved))
+        print(render_links(found, proposals, limit=limit, missing_only=unresolved))
+
+
+def _propose(index: Index, settings: Settings) -> list[Proposal]:
+    from graphrag.link_proposals import propose_links
+    from graphrag.link_report import report_links
+
+    hubs = {row["path"] for row in report_links(index).hubs}
+    return propose_links(index, hubs=hubs, dialect=settings.links.dialect)
+
+
+def _write_index(index: Index, settings: Settings, folder: Path) -> list[tuple[Path, bool]]:
+    from graphrag.errors import UsageError, shown_path
+    from graphrag.vault_files import write_pages
+    from graphrag.vault_index import build_vault_index
+
+    if not folder.is_dir():
+        raise UsageError(f"--write-index: {shown_path(folder)} is no folder.")
+    pages = build_vault_index(index.table("documents"), index.table("links"), index_file=settings.routing.index_file)
+    return write_pages(pages, folder)
+
+
+def _apply(index: Index, settings: Settings, root: Path, ids: list[str]) -> list[Change]:
+    """Write the links of accepted proposals into the notes of the input folder."""
+    from graphrag.errors import UsageError
+    from graphrag.link_proposals import LinkWriter
+    from graphrag.object_storage import is_url
+    from graphrag.reading.folders import list_files
+    from graphrag.store.runs import disk_errors
+    from graphrag.vault_files import write_links
+
+    if is_url(settings.input.dir):
+        raise UsageError(f"--apply changes files in a folder; input.dir is {settings.input.dir}.")
+    proposed = _propose(index, settings)
+    accepted = proposed if ids == [ALL] else [_find(proposed, name) for name in dict.fromkeys(ids)]
+    output = [root / place for place in (settings.output.dir, settings.cache.dir, settings.links.relations)]
+    with disk_errors("read", root / settings.input.dir):
+        listing = list_files(root / settings.input.dir, ignore=settings.input.ignore, exclude=output)
+    files = {file.path: Path(str(file.location)) for file in listing.files}
+    return write_links(accepted, files, LinkWriter.of(index, dialect=settings.links.dialect))
+
+
+def _find(proposed: list[Proposal], name: str) -> Proposal:
+    from graphrag.errors import UsageError, did_you_mean
+
+    found = {proposal.id: proposal for proposal in proposed}
+    if name not in found:
+        raise UsageError(f'No proposal "{name}".{did_you_mean(name, found)} "graphrag links --limit 0" lists them.')
+    return found[name]

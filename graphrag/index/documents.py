@@ -47,7 +47,7 @@ KINDS = {
 TEMPLATE_SUFFIXES = frozenset({"erb", "j2", "jinja", "jinja2", "tmpl", "liquid", "hbs", "mustache"})
 DATE_NAMES = ("creation_date", "date", "created", "created_at", "published", "published_at", "datecreated", "timestamp")
 MAX_TITLE = 300
-_GENERATED = re.compile(r"# [^\n]+\n\n\d+ notes · \d+ links · \d+ unresolved · sha256 [0-9a-f]{12}\n")
+GENERATED = re.compile(r"# [^\n]+\n\n\d+ notes · \d+ links · \d+ unresolved · sha256 [0-9a-f]{12}\n")
 
 
 class Documents(NamedTuple):
@@ -231,7 +231,7 @@ def _read_text(path: str, kind: str, suffix: str, decoded: Decoded, reading: _Re
             reading.fail(path, "empty_document", "the page has no text")
         else:
             reading.add(path, kind, html.text, title=html.title, metadata=notes)
-    elif not _GENERATED.match(text):
+    elif not GENERATED.match(text):  # vault_index.py
         _add_text(path, kind, text, notes, reading)
 
 

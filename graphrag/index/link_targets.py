@@ -64,6 +64,17 @@ class LinkTargets:
             owners[fold_target(alias)].add(path)
         self._owners = {key: tuple(sorted(paths)) for key, paths in owners.items()}
 
+    def shortest_name(self, path: str) -> str:
+        """What a wikilink says to lead to the document of that path from any other: the shortest end of the path that
+        no other document has, else the path; .md is left out."""
+        name = path[:-3] if path[-3:].casefold() == ".md" else path
+        parts = name.split("/")
+        for start in range(len(parts) - 1, 0, -1):
+            end = "/".join(parts[start:])
+            if self._by_end.get(fold_target(end)) == [path]:
+                return end
+        return name
+
     def resolve(self, source: str, target: str, *, is_address: bool = False) -> Resolution:
         """Where the link leads from the document at path `source`. is_address: it is a Markdown link."""
         if not target:

@@ -24,6 +24,7 @@ from graphrag.reading.written_link import WrittenLink
 
 NOTES = "md"
 CANVAS = "canvas"
+LINKING = (NOTES, CANVAS)  # kinds of documents that hold links
 RECORDS = ("csv", "json", "jsonl", "parquet")
 # A template's `created: {{date}}` is sound YAML, a map as a key, though no JSON; Obsidian reads the links beside it.
 MAP_AS_KEY = "found unhashable key"
@@ -49,7 +50,7 @@ def build_links(documents: pl.DataFrame, *, dialect: str = "obsidian", aliases: 
     in_order = documents.select(columns).sort("path")
     targets = collect_targets(in_order, lenient=aliases == "lenient")
     ids = dict(in_order.select("path", "id").iter_rows())
-    for document in in_order.filter(pl.col("kind").is_in([NOTES, CANVAS])).iter_rows(named=True):
+    for document in in_order.filter(pl.col("kind").is_in(LINKING)).iter_rows(named=True):
         written, odd = _read(document, dialect)
         warnings += [f"{document['path']} {warning}" for warning in odd]
         ends = ((link, *find_ends(targets, document["path"], link)) for link in written)

@@ -1,4 +1,4 @@
-"""One link as somebody wrote it, and the inside of a wikilink: target # subpath | display.
+"""One link as somebody wrote it, the inside of a wikilink (target # subpath | display), and a link as we write it.
 
 Does not: find links in a text (links.py), or look where they lead (index/link_targets.py).
 """
@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import re
 from typing import NamedTuple
+from urllib.parse import quote
 
 LINKS_TO = "links_to"
 EMBEDS = "embeds"
 
+BAR_IN_TABLE = "\\|"
+_UNLINKABLE = re.compile(r"[#|^\[\]\\]")
 _SIZE = re.compile(r"\d{1,5}(?:x\d{1,5})?$")
 
 
@@ -47,6 +50,22 @@ def parse_wikilink(inner: str, *, is_embed: bool = False, dialect: str = "obsidi
     if is_embed and _SIZE.match(display):
         display = ""
     return target, subpath, display
+
+
+def write_link(name: str, path: str, label: str = "", *, dialect: str = "obsidian", in_table: bool = False) -> str:
+    """A link to the document of that path. name: what leads there from anywhere (LinkTargets.shortest_name); label:
+    what is shown, where it is not the name.
+
+    A wikilink, with the bar escaped in a table; a Markdown link where the name holds what ends a wikilink's target.
+    """
+    label = " ".join(re.sub(r"[\[\]|\\]", " ", label).split())
+    if _UNLINKABLE.search(name):
+        shown = label or re.sub(r"[^\w ]", " ", name)
+        return f"[{shown}]({quote(path)})"
+    if label in ("", name):
+        return f"[[{name}]]"
+    parts = (label, name) if dialect == "dendron" else (name, label)
+    return f"[[{(BAR_IN_TABLE if in_table else '|').join(parts)}]]"
 
 
 def to_predicate(words: str) -> str:

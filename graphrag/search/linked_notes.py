@@ -1,7 +1,6 @@
 """The documents of an index as linked notes: names, links between them, degrees, and one vector each.
 
-Reads documents, links, text_units, embeddings. A note's vector is the mean of the vectors of its text units: nothing is
-embedded for it, so that an edited note costs its changed text units only and a renamed one nothing.
+Reads documents, links, text_units, embeddings. What a note's vector is: store/note_vectors.py.
 
 Does not: resolve links (index/links.py), or walk (note_walk.py).
 """
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from graphrag.search.reach import HUB_PERCENTILE, round_cutoff
+from graphrag.store.note_vectors import DOCUMENTS, average_vectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -100,16 +100,10 @@ def count_neighbours(edges: pl.DataFrame) -> pl.DataFrame:
 
 
 def load_note_vectors(index: Index) -> tuple[list[str], NDArray[np.float32]]:
-    """(document ids in order, float32 means of their text units' vectors); empty without vectors."""
-    import numpy as np
-
+    """(document ids in order, float32 vectors): imported ones, else means of their text units'; empty without any."""
+    if len(index.matrix(DOCUMENTS)):
+        return index.vectors(DOCUMENTS)
     units, matrix = index.vectors("text_units")
     documents = dict(index.frame("select id, document_id from text_units").iter_rows())
     rows = [row for row, unit in enumerate(units) if unit in documents]
-    if not rows:
-        return [], np.zeros((0, 0), dtype=np.float32)
-    owners = np.array([documents[units[row]] for row in rows])
-    ids, inverse = np.unique(owners, return_inverse=True)
-    sums = np.zeros((len(ids), matrix.shape[1]), dtype=np.float32)
-    np.add.at(sums, inverse, matrix[rows])
-    return [str(note) for note in ids], (sums / np.bincount(inverse)[:, None]).astype(np.float32)
+    return average_vectors([documents[units[row]] for row in rows], matrix[rows])

@@ -29,6 +29,7 @@ from graphrag.settings import CARRYING_PREDICATES, REVERSED_PREDICATES
 from graphrag.store import inverted_index, macros, views
 from graphrag.store.conditions import find_matching, read_condition
 from graphrag.store.matching import list_restrictions
+from graphrag.store.note_vectors import average_document_vectors, pair_similar
 from graphrag.store.runs import (
     DATABASE,
     MANIFEST,
@@ -61,6 +62,7 @@ def write_run(
     frames: Mapping[str, pl.DataFrame],
     *,
     manifest: Mapping[str, object],
+    pages: Mapping[str, str] | None = None,
     impact_predicates: Sequence[str] = CARRYING_PREDICATES,
     impact_predicates_reversed: Sequence[str] = REVERSED_PREDICATES,
 ) -> Path:
@@ -68,6 +70,7 @@ def write_run(
 
     `frames`: tables by name, in the order of rows to keep; absent tables are written empty. The manifest gets `format`
     and `run_id` added and is written last, after every file is on disk. On any error the folder is removed again.
+    pages: text files beside the tables, by path in the folder.
     impact_predicates: what carries a failure from target to source, or reversed, in the macro impacted_by.
     Raises TableError if a frame is not what its table says, StoreError if the run is there or cannot be written.
     """
@@ -85,6 +88,7 @@ def write_run(
             _write_vectors(whole["embeddings"], folder / "vectors")
             carrying = {**dict.fromkeys(impact_predicates, False), **dict.fromkeys(impact_predicates_reversed, True)}
             _write_database(whole, folder / DATABASE, carrying)
+            _write_pages(pages or {}, folder)
             write_manifest(folder, {**manifest, "format": FORMAT, "run_id": run_id})
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -114,6 +118,15 @@ def _write_vectors(embeddings: pl.DataFrame, folder: Path) -> None:
     sync_path(folder)
 
 
+def _write_pages(pages: Mapping[str, str], folder: Path) -> None:
+    for name, text in pages.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        sync_path(path)
+        sync_path(path.parent)
+
+
 def _write_database(frames: Mapping[str, pl.DataFrame], path: Path, carrying: Mapping[str, bool]) -> None:
     with _duckdb_disk_errors(path), duckdb.connect(str(path)) as connection:
         connection.execute("begin")  # one transaction: a commit a comment would be two hundred waits for the disk
@@ -132,11 +145,13 @@ def _write_database(frames: Mapping[str, pl.DataFrame], path: Path, carrying: Ma
         connection.execute(views.ENTITY_NAMES_SQL)
         connection.execute(views.ENTITY_DOCUMENTS_SQL)
         _create_table(connection, "entity_components", number_components(frames["entities"], frames["relationships"]))
+        vectors = average_document_vectors(frames["text_units"], frames["embeddings"])
+        _create_table(connection, "similar_documents", pair_similar(*vectors))
         predicates = {"predicate": list(carrying), "is_reversed": list(carrying.values())}
         schema = {"predicate": pl.String, "is_reversed": pl.Boolean}
         _create_table(connection, "impact_predicates", pl.DataFrame(predicates, schema=schema))
         comments = inverted_index.COMMENTS | views.ENTITY_NAMES_COMMENTS | views.ENTITY_DOCUMENTS_COMMENTS
-        comments |= views.COMPONENTS_COMMENTS | views.IMPACT_PREDICATES_COMMENTS
+        comments |= views.COMPONENTS_COMMENTS | views.SIMILAR_DOCUMENTS_COMMENTS | views.IMPACT_PREDICATES_COMMENTS
         for place, text in comments.items():
             _comment(connection, "column" if "." in place else "table", place, text)
         for name, keys in LOOKED_UP_BY.items():

@@ -61,6 +61,13 @@ COMPONENTS_COMMENTS = {
     "entity_components.entity_id": "id of the entity.",
     "entity_components.component": "Number of the part, by its first entity.",
 }
+SIMILAR_DOCUMENTS_COMMENTS = {
+    "similar_documents": "Pairs of documents whose vectors have a cosine of 0.65 or more, of each document the nearest "
+    "ten; empty without vectors, and beyond 20,000 documents.",
+    "similar_documents.document_id_a": "The smaller id.",
+    "similar_documents.document_id_b": "The larger id.",
+    "similar_documents.cosine": "Of their vectors: means of those of their text units, or imported ones.",
+}
 IMPACT_PREDICATES_COMMENTS = {
     "impact_predicates": "Predicates that carry a failure: settings [impact] when the run was made.",
     "impact_predicates.predicate": "Name of the predicate.",
@@ -190,9 +197,9 @@ VIEWS = (
         },
     ),
     View(
-        "related_but_unlinked",
-        "Pairs of documents that name the same things and do not link to each other: at least two entities in common, "
-        "of those that at most twenty documents name. The rarer what they share, the higher.",
+        "unlinked_but_related",
+        "Pairs of documents that have to do with each other and do not link to each other: at least two entities in "
+        "common, of those that at most twenty documents name, or vectors that are alike (similar_documents).",
         """with named as (
                select distinct m.document_id, m.entity_id from entity_mentions m where m.entity_id is not null),
            rare as (
@@ -203,22 +210,49 @@ VIEWS = (
                from rare r join named a on a.entity_id = r.entity_id join named b on b.entity_id = r.entity_id
                join entities e on e.id = r.entity_id
                where a.document_id < b.document_id group by all having count(*) >= 2),
+           pairs as (
+               select coalesce(s.id_a, v.document_id_a) as id_a, coalesce(s.id_b, v.document_id_b) as id_b,
+               coalesce(s.n_shared, 0) as n_shared, coalesce(s.score, 0) as score, v.cosine,
+               coalesce(s.shared, []) as shared
+               from shared s full join similar_documents v on v.document_id_a = s.id_a and v.document_id_b = s.id_b),
            linked as (
                select source_document_id as id_a, target_document_id as id_b from links
                where target_document_id is not null)
            select least(a.path, b.path) as path_a, greatest(a.path, b.path) as path_b, s.n_shared,
-           round(s.score, 3) as score, s.shared
-           from shared s join documents a on a.id = s.id_a join documents b on b.id = s.id_b
+           round(s.score, 3) as score, s.cosine, s.shared
+           from pairs s join documents a on a.id = s.id_a join documents b on b.id = s.id_b
            where not exists (select 1 from linked l where l.id_a = s.id_a and l.id_b = s.id_b)
            and not exists (select 1 from linked l where l.id_a = s.id_b and l.id_b = s.id_a)
            and a.content_sha256 <> b.content_sha256
-           order by s.score desc, path_a, path_b""",
+           order by s.score + coalesce(s.cosine, 0) desc, path_a, path_b""",
         {
             "path_a": "One document; the smaller path.",
             "path_b": "The other.",
             "n_shared": "Entities that both name.",
-            "score": "Sum over them of 1 / number of documents that name it.",
-            "shared": "The five rarest of them.",
+            "score": "Sum over them of 1 / number of documents that name it: the rarer what they share, the higher.",
+            "cosine": "Of their vectors; null below the threshold, without vectors, and beyond the nearest ten.",
+            "shared": "The five rarest of what both name.",
+        },
+    ),
+    View(
+        "mentioned_but_unlinked",
+        "Notes that name what another note is about, and do not link to it. Names of several notes are left out.",
+        """select d.path, t.path as target_path, e.title as entity, count(*) as n_mentions,
+           list(distinct m.surface order by m.surface) as names
+           from entity_documents o
+           join (select entity_id from entity_documents group by entity_id having count(*) = 1) one
+           on one.entity_id = o.entity_id
+           join entities e on e.id = o.entity_id join entity_mentions m on m.entity_id = o.entity_id
+           join documents d on d.id = m.document_id join documents t on t.id = o.document_id
+           where d.kind = 'md' and d.id <> t.id and d.content_sha256 <> t.content_sha256 and not exists (
+               select 1 from links l where l.source_document_id = d.id and l.target_document_id = t.id)
+           group by d.path, t.path, e.title order by d.path, t.path, e.title""",
+        {
+            "path": "The note that names it.",
+            "target_path": "The document that is about it.",
+            "entity": "What that document is about.",
+            "n_mentions": "How often the note names it.",
+            "names": "The names that the note uses.",
         },
     ),
     View(

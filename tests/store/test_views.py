@@ -114,7 +114,7 @@ def test_notes_that_name_the_same_rare_things_and_are_not_linked_are_related(tmp
         "c.md": ["Redis", "Kafka", "Vault"], "d.md": ["Redis", "Everyone"], **common,
     }  # fmt: skip
     publish_vault(tmp_path, texts, [("b.md", "a.md", "resolved"), ("a.md", "x", "unresolved")], frames)
-    found = ask_sql(tmp_path, "select path_a, path_b, n_shared, score, shared from related_but_unlinked")
+    found = ask_sql(tmp_path, "select path_a, path_b, n_shared, score, shared from unlinked_but_related")
     # Redis is in four notes, Kafka in three; Everyone is in more than twenty. a and b are linked; d shares one only.
     score = round(1 / 4 + 1 / 3, 3)
     assert [(*row[:4], *row[4]) for row in found.rows()] == [
