@@ -19,7 +19,7 @@ FILES = {
     "Home.md": "# Home\n\nThe [[Token Cache]] and [[C# Notes]].\n",
     "C# Notes.md": "# C# Notes\n\nWritten for [[Home]].\n",
     "Token Cache.md": "---\naliases: [session store]\n---\n# Token Cache\n\nIt keeps sessions.\n",
-    "Login Flow.md": "---\nabout: Token Cache\n---\n# Login Flow\n\n`Token Cache`, code.\n\nThe Token Cache is asked.\n",
+    "Login Flow.md": "---\nof: Token Cache\n---\n# Login Flow\n\n`Token Cache`, code.\n\nThe Token Cache is asked.\n",
 }
 
 
