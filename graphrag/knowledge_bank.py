@@ -18,14 +18,14 @@ from functools import cached_property
 from pathlib import Path
 
 from graphrag import store
-from graphrag.errors import NoIndex, UsageError
+from graphrag.errors import NoIndex, UnknownEntity, UsageError
 from graphrag.new_notes import NewNote, read_new_notes
 from graphrag.object_storage import is_url
 from graphrag.relations import changes
 from graphrag.relations.backfill import plan_backfill
 from graphrag.relations.changes import Stamp
 from graphrag.relations.entries import Entry, find_entry, read_entry
-from graphrag.relations.events import Event, Relation, State, Triple, check_source, check_type
+from graphrag.relations.events import Event, Relation, State, Triple, check_source, check_type, find_deletion
 from graphrag.relations.leaks import check_note, find_leak
 from graphrag.relations.relation_log import RelationLog, append_events, read_log
 from graphrag.settings import Settings
@@ -62,8 +62,16 @@ class Bank:
         return self.log.state()
 
     def find_named(self, name: str) -> Entry:
-        """The entry of that name, merged or not. Raises UnknownEntity, UsageError."""
-        return find_entry([*self.entries, *self._only_in_log()], name)
+        """The entry of that name, merged or not. Raises UnknownEntity, for one that has gone with who deleted it;
+        UsageError."""
+        try:
+            return find_entry([*self.entries, *self._only_in_log()], name)
+        except UnknownEntity:
+            if not (path := self._find_gone(name)):
+                raise
+            if path in self.state.merged:
+                return Entry(path, path)
+            raise UnknownEntity(self._tell_gone(name, path)) from None
 
     def find(self, name: str) -> Entry:
         """The entry of that name, or what it was merged into. Raises UnknownEntity, UsageError."""
@@ -80,6 +88,36 @@ class Bank:
             return ""
         found = self.index.frame("select text from documents where path = ?", (path,))
         return str(found.item()) if found.height else ""
+
+    def find_file(self, path: str) -> Path | None:
+        """The file of an entry, of which it may be one record; None where there is none in a folder."""
+        if is_url(self.settings.input.dir):
+            return None
+        file = self.input_dir / path.partition("#")[0]
+        return file if file.is_file() else None
+
+    def find_logged(self, name: str) -> str:
+        """The path of an entry that events may be about, be it deleted. Raises as find_named."""
+        return self._find_gone(name) or self.find_named(name).path
+
+    def _find_gone(self, name: str) -> str:
+        """The path of a document that is none any more, by its #number, path or file name; empty for others."""
+        wanted = name.strip()
+        known = {entry.path for entry in self.entries}
+        if wanted.startswith("#") and wanted[1:].isdigit():
+            path = self.index.find_label("documents", int(wanted[1:])) if self.index else ""
+            return "" if path in known else path
+        deleted = dict.fromkeys(event.entry for event in self.log.events if event.action == "delete_entry")
+        fits = [path for path in deleted if path not in known and wanted in (path, Entry(path, path).stem)]
+        return fits[0] if len(fits) == 1 else ""
+
+    def _tell_gone(self, name: str, path: str) -> str:
+        deletion = find_deletion(self.log.events, path)
+        if deletion is None:
+            return f'No entry "{name}": {path} is no document any more.'
+        why = f" ({deletion.reason})" if deletion.reason else ""
+        said = f"{path} was deleted by {deletion.actor} on {deletion.at[:10]}{why}"
+        return f'No entry "{name}": {said}. See "graphrag relations log {path}".'
 
     def _only_in_log(self) -> list[Entry]:
         """Entries whose documents have gone, and names that were merged: they can be asked for still."""

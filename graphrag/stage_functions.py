@@ -36,6 +36,7 @@ from graphrag.index.link_targets import UNRESOLVED, fold_target
 from graphrag.input_files import hash_input, keep_files, recall_files
 from graphrag.naming import entity_types
 from graphrag.relations.entry_relations import (
+    MergedEntry,
     build_entry_relations,
     build_relationship_events,
     declare_merged,
@@ -119,10 +120,10 @@ def relate_documents(run: Run) -> Frames:
     }
 
 
-def _list_merged(run: Run) -> list[tuple[str, str]]:
-    """(title of an entry that was merged, path of the one that it went into), sorted."""
+def _list_merged(run: Run) -> list[MergedEntry]:
+    """What people merged, sorted."""
     state = replay(run.relations.events)
-    return sorted((title, state.resolve(entry)) for entry, title in state.titles.items())
+    return sorted(MergedEntry(entry, state.resolve(entry), *decided) for entry, decided in state.titles.items())
 
 
 def look_at_relations(run: Run) -> dict[str, str]:
@@ -388,7 +389,7 @@ def look_at_names(run: Run) -> dict[str, str]:
 def look_at_rules(run: Run) -> dict[str, str]:
     """What decides on names: aliases.toml, and the model that says which names mean alike."""
     found = vectors.fingerprint_model(vectors.EMBEDDED) if compares_meanings(run.settings) else "none"
-    merged = orjson.dumps(_list_merged(run)).decode()
+    merged = orjson.dumps([list(entry) for entry in _list_merged(run)]).decode()
     return {
         run.settings.disambiguation.aliases: run.rules_sha256,
         "the model of name vectors": found,

@@ -326,7 +326,7 @@ ALIASES = Table(
     (
         Column("surface", TEXT, "The other name."),
         Column("entity_id", TEXT, "Entity it means."),
-        Column("method", TEXT, "user, frontmatter, note_title, appositive, key, suffix, acronym, ..."),
+        Column("method", TEXT, "user, frontmatter, merge, note_title, appositive, key, suffix, acronym, ..."),
         Column("score", FLOAT, "1 for rules; similarity where one was measured."),
         Column("reason", TEXT, "One sentence for people."),
         Column("decided_by", TEXT, "rule, vector, judge or user."),

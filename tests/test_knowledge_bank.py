@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from graphrag.knowledge_bank import make_stamp, open_bank
@@ -107,6 +108,83 @@ def test_delete_and_merge_are_one_line_and_names_follow(bank: Bank, graphrag: Gr
     assert code == 0 and set(bank.log().state().relations) == {("a.md", "requires", "b.md"), ("d.md", "cites", "b.md")}
     code, out, _ = graphrag("relate", "a", "cites", "ADR-7")
     assert code == 0 and "a.md cites b.md" in out
+
+
+def test_the_file_of_a_deleted_or_merged_entry_stays_and_the_command_says_so(bank: Bank, graphrag: Graphrag) -> None:
+    bank.relate("a requires b", "b requires c", "d cites c")
+    _, out, err = graphrag("relations", "delete", "b", "--json")
+    assert err.count("\n") == 1 and "/b.md stays in the input folder: it is indexed and found as before" in err
+    assert json.loads(out)[-1]["action"] == "delete_entry"
+    assert "stays in the input folder: search finds it beside a.md" in graphrag("relations", "merge", "d", "a")[2]
+    before = bank.log_path.read_bytes()
+    bank.index()
+    assert bank.related() == {"a requires c", "a cites c"} and bank.tables()["documents"].height == 4
+    code, out, _ = graphrag("search", "--basic", "What does the session call need?", "--no-llm")
+    assert code == 0 and "--http1.1" in out
+    for name in "bd":
+        (bank.input / f"{name}.md").unlink()
+    bank.index()
+    assert bank.log_path.read_bytes() == before, "the log says it all already"
+
+
+def number_of(bank: Bank, path: str) -> str:
+    documents = bank.tables()["documents"].filter(pl.col("path") == path)
+    return f"#{documents['human_readable_id'].item()}"
+
+
+def test_the_number_of_a_merged_entry_leads_to_the_other_even_when_its_file_is_gone(
+    bank: Bank, graphrag: Graphrag
+) -> None:
+    bank.relate("a cites b", "c cites d")
+    old, new = number_of(bank, "b.md"), number_of(bank, "d.md")
+    entities = bank.tables()["entities"].filter(pl.col("title") == "Note b")
+    entity = f"#{entities['human_readable_id'].item()}"
+    graphrag("relations", "merge", old, new, "--reason", "one topic", "--source", "judge")
+    bank.index()
+    tables = bank.tables()
+    (alias,) = tables["aliases"].filter(pl.col("surface") == "Note b").to_dicts()
+    assert (alias["decided_by"], alias["method"], alias["reason"]) == ("judge", "merge", "Merged into d.md.")
+    assert tables["entities"].filter(pl.col("id") == alias["entity_id"])["title"].item() == "Note d"
+    code, out, _ = graphrag("relate", old, "requires", "a")
+    assert code == 0 and "d.md requires a.md" in out
+    (bank.input / "b.md").unlink()
+    bank.index()
+    for name in (old, "b.md", "b"):
+        code, out, _ = graphrag("relate", name, "requires", "a")
+        assert code == 0 and out.startswith("was there  d.md requires a.md"), name
+    assert json.loads(graphrag("impact", entity, "--json")[1])["entity"] == "Note d"
+    assert graphrag("impact", "#999")[2] == 'No entity "#999".\n'
+    merge = next(event for event in bank.log().events if event.action == "merge")
+    (bank.input / "b.md").write_text("# Note b\n\nIt is back.\n")
+    graphrag("relations", "undo", merge.event_id)
+    bank.index()
+    assert bank.related() == {"a cites b", "c cites d", "d requires a"}
+    assert bank.tables()["aliases"].filter(pl.col("surface") == "Note b").height == 0
+    assert number_of(bank, "b.md") == old, "given once, for life"
+    code, out, _ = graphrag("relate", old, "requires", "a")
+    assert code == 0 and out.startswith("related  b.md requires a.md")
+
+
+def test_the_number_of_a_deleted_entry_tells_who_deleted_it(bank: Bank, graphrag: Graphrag) -> None:
+    bank.relate("a requires b", "b requires c")
+    deleted, removed = number_of(bank, "b.md"), number_of(bank, "d.md")
+    graphrag("relations", "delete", deleted, "--reason", "withdrawn", "--by", "ana")
+    code, out, _ = graphrag("relate", deleted, "cites", "a")
+    assert code == 0 and "b.md cites a.md" in out, "its file is there still"
+    graphrag("unrelate", deleted, "cites", "a", "--reason", "only a try")
+    for name in "bd":
+        (bank.input / f"{name}.md").unlink()
+    bank.index()
+    at = bank.log().events[-1].at[:10]
+    for name in (deleted, "b.md", "b"):
+        code, out, err = graphrag("relate", name, "cites", "a")
+        assert (code, out) == (3, "")
+        assert err == (
+            f'No entry "{name}": b.md was deleted by ana on {at} (withdrawn). See "graphrag relations log b.md".\n'
+        )
+    assert "why: withdrawn" in graphrag("relations", "log", deleted)[1]
+    assert graphrag("relate", removed, "cites", "a")[2] == f'No entry "{removed}": d.md is no document any more.\n'
+    assert graphrag("relate", "#99", "cites", "a")[2] == 'No entry "#99".\n'
 
 
 def test_log_tells_who_when_and_why(bank: Bank, graphrag: Graphrag) -> None:

@@ -217,8 +217,18 @@ def test_a_merged_entry_is_a_name_of_the_other(bank: Bank) -> None:
     assert sorted(rows) == [("Note a", "Note d"), ("Note c", "Note d")]
     (alias,) = tables["aliases"].filter(pl.col("surface") == "Old note b").to_dicts()
     title = dict(tables["entities"].select("id", "title").iter_rows())[alias["entity_id"]]
-    assert (title, alias["decided_by"]) == ("Note d", "user")
+    assert (title, alias["decided_by"], alias["method"]) == ("Note d", "user", "merge")
+    assert alias["reason"] == "Merged into d.md."
     assert tables["failures"].height == 0 and bank.index().status == "unchanged"
+
+
+def test_a_merged_title_that_another_document_has_joins_nothing(bank: Bank) -> None:
+    (bank.input / "c.md").write_text("# Note b\n\nAnother c Service of the same title.\n")
+    bank.relate("a cites b", "c cites d")
+    append_events(bank.log_path, lambda log: merge_entries(log.state(), "b.md", "d.md", STAMP, title="Note b"))
+    bank.index()
+    assert bank.related() == {"a cites d", "c cites d"}
+    assert bank.tables()["aliases"].filter(pl.col("method") == "merge").height == 0
 
 
 def test_views_of_the_work_to_be_done(bank: Bank) -> None:

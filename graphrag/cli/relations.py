@@ -107,7 +107,7 @@ def log(
     events = found.events
     if entry:
         with open_bank(settings, root) as bank:
-            known = bank.find_named(entry).path
+            known = bank.find_logged(entry)
         events = [event for event in events if known in (event.entry, event.to)]
     shown = events[-limit:] if limit else events
     print(render_json(describe_events(shown)) if json else render_log(shown, n_events=len(events)))
@@ -171,16 +171,20 @@ def delete(
     root: Root = None,
     set_: Set = None,
 ) -> None:
-    """Take an entry out of the relations; what it joined is joined by bridges. Its file stays.
+    """Take an entry out of the relations; what it joined is joined by bridges. Its file stays, and is found as before.
 
     Example: graphrag relations delete redis-failover --reason "Replaced by the operator"
     """
     root, settings = open_project(root, set_)
     from graphrag.knowledge_bank import delete_entry, make_stamp, open_bank
+    from graphrag.render.relations import tell_deleted_stays
 
     with open_bank(settings, root) as bank:
         events = delete_entry(bank, entry, make_stamp(by), reason=reason, force=force)
+        file = bank.find_file(events[-1].entry)
     _print_events(events, json=json)
+    if file:
+        print(tell_deleted_stays(file), file=sys.stderr)
 
 
 @app.command()
@@ -194,16 +198,20 @@ def merge(
     root: Root = None,
     set_: Set = None,
 ) -> None:
-    """Merge an entry into another: its relations and its name become those of the other. Its file stays.
+    """Merge an entry into another: its relations, names and #number lead to the other. Its file stays, and is found.
 
     Example: graphrag relations merge old-failover redis-failover --reason "One runbook"
     """
     root, settings = open_project(root, set_)
     from graphrag.knowledge_bank import make_stamp, merge_entries, open_bank
+    from graphrag.render.relations import tell_merged_stays
 
     with open_bank(settings, root) as bank:
         events = merge_entries(bank, entry, into, make_stamp(by, source), reason=reason)
+        file = bank.find_file(events[-1].entry)
     _print_events(events, json=json)
+    if file:
+        print(tell_merged_stays(file, events[-1].to), file=sys.stderr)
 
 
 @app.command()

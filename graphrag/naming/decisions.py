@@ -103,14 +103,14 @@ class NameDecisions:
             if not note.aliases or not any(self._is_mentioned(name, note.document_id) for name in names):
                 continue
             head = self._find_or_add(names[0], note.document_id)
-            reason = f"Front matter of {note.path}."
             for alias in names[1:]:
                 member = self._find_or_add(alias, note.document_id)
                 if claims[name_key(alias)] > 1:
                     several = f"Front matter of {claims[name_key(alias)]} notes claims this name."
                     self.unions.refuse(Refusal(member, head, "frontmatter", 1.0, "propose", several))
                 else:
-                    self.unions.join(Edge(member, head, "frontmatter", 1.0, reason, "user"), beats_vetoes=True)
+                    method, reason, decided_by = note.explain(alias)
+                    self.unions.join(Edge(member, head, method, 1.0, reason, decided_by), beats_vetoes=True)
 
     def place_document(self, note: Note, path: str, type_name: str, *, aliases: Sequence[str]) -> int:
         """The node of a document that is an entity: that of its title, or, where that is no name of its own (many notes
@@ -131,8 +131,8 @@ class NameDecisions:
             key.documents.add(note.document_id)
         for alias in aliases:
             member = self._find_or_add(alias, note.document_id)
-            reason = f"Front matter of {note.path}."
-            self.unions.join(Edge(member, node, "frontmatter", 1.0, reason, "user"), beats_vetoes=True)
+            method, reason, decided_by = note.explain(alias)
+            self.unions.join(Edge(member, node, method, 1.0, reason, decided_by), beats_vetoes=True)
         return node
 
     def apply_phrases(self, phrases: list[Phrase]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 import polars as pl
@@ -28,6 +28,7 @@ PERSON_FIELDS = (
     "approver", "approvers", "assignee", "assignees", "attendee", "attendees", "author", "authors", "consulted",
     "deciders", "decision-makers", "informed", "participants", "people", "persons", "present", "reviewer", "reviewers",
 )  # fmt: skip
+MERGED_TITLES = "titles of entries merged into it"  # in metadata: title -> who decided (relations/entry_relations.py)
 _FULL_NAME = regex.compile(r"\p{Lu}[\p{L}\p{M}'’.-]*(?: \p{L}[\p{L}\p{M}'’.-]*){0,3} \p{Lu}[\p{L}\p{M}'’-]+")
 
 
@@ -42,6 +43,13 @@ class Note:
     title_is_cased: bool
     is_generic: bool
     type: str = ""  # as front matter has it
+    merged: Mapping[str, str] = field(default_factory=dict)  # title of a merged note -> user or judge; aliases have it
+
+    def explain(self, alias: str) -> tuple[str, str, str]:
+        """(method, reason, decided_by) of one of the aliases."""
+        if alias in self.merged:
+            return "merge", f"Merged into {self.path}.", self.merged[alias]
+        return "frontmatter", f"Front matter of {self.path}.", "user"
 
 
 def read_notes(documents: pl.DataFrame) -> list[Note]:
@@ -50,16 +58,17 @@ def read_notes(documents: pl.DataFrame) -> list[Note]:
     seen: set[str] = set()
     for row in documents.sort("path").select("id", "path", "title", "metadata", "content_sha256").iter_rows(named=True):
         metadata = _read_metadata(row["metadata"])
-        aliases = declared_aliases(metadata)
+        merged = metadata.get(MERGED_TITLES)
+        merged = {" ".join(title.split()): who for title, who in merged.items()} if isinstance(merged, dict) else {}
+        aliases = tuple(dict.fromkeys((*declared_aliases(metadata), *merged)))
         if row["content_sha256"] in seen or not row["title"].strip():
             continue
         seen.add(row["content_sha256"])
         title = " ".join(row["title"].split())
         is_stem = title == PurePosixPath(row["path"]).stem and "title" not in metadata
         cased = not (is_stem and title == title.lower() and title != title.upper())
-        notes.append(
-            Note(row["path"], row["id"], title, aliases, cased, name_key(title) in GENERIC_TITLES, read_type(metadata))
-        )
+        is_generic, type_ = name_key(title) in GENERIC_TITLES, read_type(metadata)
+        notes.append(Note(row["path"], row["id"], title, aliases, cased, is_generic, type_, merged))
     return notes
 
 
@@ -67,9 +76,9 @@ def read_persons(documents: pl.DataFrame) -> set[str]:
     """Keys of the names of two to five words that front matter gives for persons (or, as the reader sees, teams)."""
     found: set[str] = set()
     for text in documents["metadata"].unique():
-        for field, value in _read_metadata(text).items():
-            names = read_aliases(value) if field.strip().casefold() in PERSON_FIELDS else ()
-            keys = [name_key(name) for name in names if _FULL_NAME.fullmatch(name)]
+        for name, value in _read_metadata(text).items():
+            names = read_aliases(value) if name.strip().casefold() in PERSON_FIELDS else ()
+            keys = [name_key(person) for person in names if _FULL_NAME.fullmatch(person)]
             found.update(key for key in keys if not split_legal_form(key.split())[1])
     return found
 

@@ -31,8 +31,9 @@ def name_entities(decisions: NameDecisions, notes: Sequence[Note], rules: AliasR
     """Titles (context graph 1.8), types and ids. Titles are made unique by type, then by key."""
     user_titles = {name_key(rule.title): rule.title for rule in rules.always if rule.title}
     note_titles: dict[str, str] = {}
+    other_names = {name_key(alias) for note in notes for alias in note.merged}
     for note in notes:
-        if note.title_is_cased and not note.is_generic:
+        if note.title_is_cased and not note.is_generic and name_key(note.title) not in other_names:
             note_titles.setdefault(name_key(note.title), note.title)
     found: list[Entity] = []
     for members in decisions.entity_groups():

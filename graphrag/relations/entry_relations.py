@@ -9,14 +9,15 @@ Does not: replay the log (events.py), or give relationships of the graph.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 import polars as pl
 
 from graphrag import tables
 from graphrag.ids import relationship_id
-from graphrag.naming.declared_aliases import declared_aliases
+from graphrag.names import name_key
+from graphrag.naming.declared_aliases import MERGED_TITLES
 from graphrag.relations.events import RELATION_TYPES, Event, State
 
 
@@ -82,19 +83,32 @@ def name_relationships(
     return tables.RELATIONSHIP_EVENTS.conform(events.with_columns(relationship_id=pl.Series(found, dtype=pl.String)))
 
 
-def declare_merged(documents: pl.DataFrame, merged: Iterable[tuple[str, str]]) -> pl.DataFrame:
-    """documents with the titles of merged entries among the aliases of what they went into, as if its front matter
-    declared them. merged: (title, path)."""
-    titles: dict[str, list[str]] = {}
-    for title, path in merged:
-        titles.setdefault(path, []).append(title)
+class MergedEntry(NamedTuple):
+    """Paths of an entry and of what it went into, its title, and who decided: user or judge."""
+
+    entry: str
+    into: str
+    title: str
+    decided_by: str
+
+
+def declare_merged(documents: pl.DataFrame, merged: Iterable[MergedEntry]) -> pl.DataFrame:
+    """documents with the titles of merged entries in the metadata of what they went into, as read_notes reads it.
+
+    A title that another document has too is left out: it would make that one the same.
+    """
+    rows = list(merged)
+    gone = {row.entry for row in rows}
+    others = {name_key(title) for path, title in documents.select("path", "title").iter_rows() if path not in gone}
+    titles: dict[str, dict[str, str]] = {}
+    for row in rows:
+        if name_key(row.title) not in others:
+            titles.setdefault(row.into, {})[row.title] = row.decided_by
     if not titles:
         return documents
     found = []
     for path, metadata in documents.select("path", "metadata").iter_rows():
         if path in titles:
-            fields = orjson.loads(metadata)
-            fields["aliases"] = [*declared_aliases(fields), *titles[path]]
-            metadata = orjson.dumps(fields).decode()
+            metadata = orjson.dumps(orjson.loads(metadata) | {MERGED_TITLES: titles[path]}).decode()
         found.append(metadata)
     return documents.with_columns(metadata=pl.Series(found, dtype=pl.String))

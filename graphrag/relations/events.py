@@ -83,7 +83,7 @@ class Relation:
 
 class State:
     """What exists after some events. `relations` by triple; `merged`: entry -> the entry that it went into; `titles`:
-    of merged entries, where their merge gives them another name.
+    of merged entries, (title, who decided: user or judge), where their merge gives the other entry that name.
 
     `refused`: triples that somebody deleted; backfill does not make them again.
     """
@@ -91,7 +91,7 @@ class State:
     def __init__(self) -> None:
         self.relations: dict[Triple, Relation] = {}
         self.merged: dict[str, str] = {}
-        self.titles: dict[str, str] = {}
+        self.titles: dict[str, tuple[str, str]] = {}
         self.refused: set[Triple] = set()
 
     def resolve(self, entry: str) -> str:
@@ -130,7 +130,7 @@ class State:
                 self.merged[event.entry] = event.to
                 self.merged.pop(event.to, None)  # renamed there and back
                 if title := event.payload.get("title"):
-                    self.titles[event.entry] = str(title)
+                    self.titles[event.entry] = (str(title), "judge" if event.source == "judge" else "user")
             case _:  # delete_entry, already_present: the other events of their line say all
                 pass
 
@@ -141,6 +141,15 @@ class State:
                 event.at, payload,
             )  # fmt: skip
         self.refused.discard(event.triple)
+
+
+def find_deletion(events: Iterable[Event], entry: str) -> Event | None:
+    """The event by which an entry was deleted, where that was not taken back."""
+    found: Event | None = None
+    for event in events:
+        if event.action == "delete_entry" and event.entry == entry:
+            found = None if event.undoes else event
+    return found
 
 
 def replay(events: Iterable[Event]) -> State:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphrag.errors import shown_path
@@ -22,6 +23,20 @@ def render_events(events: Sequence[Event]) -> str:
     """One line an event, `related  a requires b  (event 5f2c...)`."""
     width = max(len(WORDS[event.action]) for event in events)
     return "\n".join(f"{WORDS[e.action]:<{width}}  {_show(e)}  (event {e.event_id})" for e in events)
+
+
+def tell_deleted_stays(file: Path) -> str:
+    return (
+        f"{shown_path(file)} stays in the input folder: it is indexed and found as before, without relations. Remove "
+        "the file to take it out; the next run has nothing more to write for it."
+    )
+
+
+def tell_merged_stays(file: Path, into: str) -> str:
+    return (
+        f"{shown_path(file)} stays in the input folder: search finds it beside {into}. Move what still holds there and "
+        "remove the file; its path and #number lead to the other one for good."
+    )
 
 
 def render_learned(learned: Learned) -> str:

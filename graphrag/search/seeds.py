@@ -161,8 +161,20 @@ def resolve_entity(index: Index, name: str) -> tuple[str, str]:
         rows = index.frame("select id, title from entities where human_readable_id = ?", (int(number[1]),)).rows()
         if rows:
             return str(rows[0][0]), str(rows[0][1])
+        return _resolve_removed(index, name.strip(), int(number[1]))
     near = _nearest_titles(index, name)
     raise UnknownEntity(f'No entity "{name}".' + (f" Nearest: {', '.join(near)}." if near else ""))
+
+
+def _resolve_removed(index: Index, name: str, number: int) -> tuple[str, str]:
+    """What has the name of an entity that had the number once, such as the one that it was merged into."""
+    was = index.find_label("entities", number)
+    if not was or was.startswith("#"):
+        raise UnknownEntity(f'No entity "{name}".')
+    try:
+        return resolve_entity(index, was)
+    except UnknownEntity as error:
+        raise UnknownEntity(f'No entity "{name}": it was "{was}". {error}') from None
 
 
 def _word_runs(question: str, words: list[re.Match[str]]) -> dict[tuple[int, int], list[str]]:

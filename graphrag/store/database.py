@@ -28,10 +28,12 @@ from graphrag.graphs import components
 from graphrag.settings import CARRYING_PREDICATES, REVERSED_PREDICATES
 from graphrag.store import inverted_index, macros, views
 from graphrag.store.conditions import find_matching, read_condition
+from graphrag.store.ledger import find_label
 from graphrag.store.matching import list_restrictions
 from graphrag.store.note_vectors import average_document_vectors, pair_similar
 from graphrag.store.runs import (
     DATABASE,
+    LEDGER,
     MANIFEST,
     current_run,
     disk_errors,
@@ -303,6 +305,10 @@ class Index:
         if name == "embeddings":
             frame = self._with_vectors(frame)
         return TABLES[name].conform(frame)
+
+    def find_label(self, table: str, number: int) -> str:
+        """What the row of a human_readable_id is or was called, in this run or an earlier one; empty for none."""
+        return find_label(self.folder.parent.parent / LEDGER, table, number)
 
     def owners(self, owner_table: str) -> pl.Series:
         """Ids of the rows of a table that have a vector; row i of `matrix` belongs to id i.

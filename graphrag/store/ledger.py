@@ -59,6 +59,12 @@ def read_ledger(ledger_path: Path) -> pl.DataFrame:
     return lines.unique(["table", "id"], keep="first", maintain_order=True)
 
 
+def find_label(ledger_path: Path, table: str, number: int) -> str:
+    """What the row of a number was called, be it published still or not; empty for a number that none was given."""
+    rows = read_ledger(ledger_path).filter((pl.col("table") == table) & (pl.col("number") == number))
+    return str(rows["label"][0]) if rows.height else ""
+
+
 def append_ledger(ledger_path: Path, frames: Mapping[str, pl.DataFrame]) -> int:
     """Add the rows that the ledger does not hold; the number of lines added. On disk when it returns.
 
