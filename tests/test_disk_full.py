@@ -29,7 +29,8 @@ def run_limited(root: Path, n_bytes: int) -> subprocess.CompletedProcess[str]:
     )
     command = [sys.executable, "-c", code, "index", "--quiet", "--root", str(root)]
     command += [part for override in OVERRIDES for part in ("--set", override)]
-    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    # Byte code that the limit cuts short would be found by every later process.
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(command, capture_output=True, text=True, env=environ, check=False)
 
 

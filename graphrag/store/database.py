@@ -14,10 +14,11 @@ import os
 import shutil
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 import numpy as np
@@ -55,6 +56,7 @@ LOOKED_UP_BY = {
     "evidence": ("relationship_id",),
 }
 READ_ONLY = {"enable_external_access": "false", "lock_configuration": "true", "python_enable_replacements": "false"}
+Item = TypeVar("Item")
 READ_STATEMENTS = frozenset({"SELECT", "EXPLAIN", "MULTI"})  # MULTI is what PIVOT becomes; the connection is read-only
 
 
@@ -130,7 +132,9 @@ def _write_pages(pages: Mapping[str, str], folder: Path) -> None:
 
 
 def _write_database(frames: Mapping[str, pl.DataFrame], path: Path, carrying: Mapping[str, bool]) -> None:
-    with _duckdb_disk_errors(path), duckdb.connect(str(path)) as connection:
+    with ThreadPoolExecutor(1) as pool, _duckdb_disk_errors(path), duckdb.connect(str(path)) as connection:
+        # Words are cut in Python while DuckDB writes tables.
+        indexed = _one_ahead(pool, inverted_index.build_postings(frames))
         connection.execute("begin")  # one transaction: a commit a comment would be two hundred waits for the disk
         for name, frame in frames.items():
             _create_table(connection, name, frame.drop("vector") if name == "embeddings" else frame)
@@ -141,7 +145,7 @@ def _write_database(frames: Mapping[str, pl.DataFrame], path: Path, carrying: Ma
                     _comment(connection, "column", f'{name}."{column.name}"', column.meaning)
         _create_table(connection, "search_owners", pl.DataFrame(schema=inverted_index.OWNERS_SCHEMA))
         _create_table(connection, "search_postings", pl.DataFrame(schema=inverted_index.POSTINGS_SCHEMA))
-        for owners, postings in inverted_index.build_postings(frames):
+        for owners, postings in indexed:
             _append_rows(connection, "search_owners", owners)
             _append_rows(connection, "search_postings", postings)
         connection.execute(views.ENTITY_NAMES_SQL)
@@ -163,6 +167,19 @@ def _write_database(frames: Mapping[str, pl.DataFrame], path: Path, carrying: Ma
         connection.execute("commit")
         connection.execute("checkpoint")
     sync_path(path)
+
+
+def _one_ahead(pool: Executor, items: Iterator[Item]) -> Iterator[Item]:
+    """The items, each made in the pool while the one before it is used; the first begins at once."""
+    coming = pool.submit(next, items, None)
+
+    def draw() -> Iterator[Item]:
+        nonlocal coming
+        while (item := coming.result()) is not None:
+            coming = pool.submit(next, items, None)
+            yield item
+
+    return draw()
 
 
 def number_components(entities: pl.DataFrame, relationships: pl.DataFrame) -> pl.DataFrame:
