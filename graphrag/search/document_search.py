@@ -170,7 +170,7 @@ def _measure_nearness(
     index: Index, question: Question, entries: Sequence[str], *, strategy: Literal["entry_note", "query"]
 ) -> dict[str, float]:
     """Cosine of every note with the entries, or with the question; none where these have no vector."""
-    ids, matrix = load_note_vectors(index)
+    ids, matrix = load_note_vectors(index, with_imported=strategy == "entry_note")
     if strategy == "query":
         return {} if question.vector is None else measure_cosines(ids, matrix, question.vector[None, :])
     row_of = {note: row for row, note in enumerate(ids)}

@@ -99,9 +99,12 @@ def count_neighbours(edges: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(both).group_by("id").agg(pl.col("near").n_unique().cast(pl.Int64).alias("degree")).sort("id")
 
 
-def load_note_vectors(index: Index) -> tuple[list[str], NDArray[np.float32]]:
-    """(document ids in order, float32 vectors): imported ones, else means of their text units'; empty without any."""
-    if len(index.matrix(DOCUMENTS)):
+def load_note_vectors(index: Index, *, with_imported: bool = True) -> tuple[list[str], NDArray[np.float32]]:
+    """(document ids in order, float32 vectors): imported ones, else means of their text units'; empty without any.
+
+    Only the means can be compared with a question.
+    """
+    if with_imported and len(index.matrix(DOCUMENTS)):
         return index.vectors(DOCUMENTS)
     units, matrix = index.vectors("text_units")
     documents = dict(index.frame("select id, document_id from text_units").iter_rows())

@@ -128,6 +128,9 @@ def question_terms(question: str) -> list[str]:
     return [term for term in terms if term not in STOP_WORDS]
 
 
+OURS = "owner_table <> 'documents'"  # vectors of whole documents are another model's (store/note_vectors.py)
+
+
 def prepare_question(index: Index, question: str, *, model: str = "") -> tuple[Question, list[str]]:
     """The question with idf of its terms in text units and its vector, and notices on what could not be used.
 
@@ -139,7 +142,7 @@ def prepare_question(index: Index, question: str, *, model: str = "") -> tuple[Q
     notices: list[str] = []
     vector, embedder = None, None
     if model != "none":
-        models = index.frame("select distinct model from embeddings order by model")["model"].to_list()
+        models = index.frame(f"select distinct model from embeddings where {OURS} order by model")["model"].to_list()
         if not models:
             notices.append("The index has no vectors: matched by words only.")
         elif problem := vectors.is_available(name := _locate(models[0], model)):
@@ -164,7 +167,9 @@ def made_vectors(index: Index, embedder: vectors.Embedder) -> bool:
     fingerprint = index.manifest.get("embedding_fingerprint")
     if fingerprint and fingerprint != vectors.fingerprint_model(embedder.name):
         return False
-    tables = index.frame("select distinct owner_table from embeddings order by owner_table")["owner_table"].to_list()
+    tables = index.frame(f"select distinct owner_table from embeddings where {OURS} order by owner_table")[
+        "owner_table"
+    ].to_list()
     return all(index.matrix(table).shape[1] == embedder.dim for table in tables)
 
 

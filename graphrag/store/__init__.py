@@ -15,6 +15,7 @@ from graphrag.store.runs import (
     LEDGER,
     append_run,
     clean_runs,
+    disk_errors,
     list_runs,
     lock_output,
     prune_runs,
@@ -27,7 +28,7 @@ from graphrag.store.usage import append_usage, read_usage
 
 __all__ = [
     "FORMAT", "IMPORT", "LEDGER", "Index", "RunTables", "append_run", "append_usage", "check_integrity", "clean_runs",
-    "list_runs", "lock_output", "mirror_published", "number_rows", "open_index", "open_published_tables",
+    "disk_errors", "list_runs", "lock_output", "mirror_published", "number_rows", "open_index", "open_published_tables",
     "open_run_tables", "prune_runs", "publish_run", "read_manifest", "read_runs", "read_usage", "renew_manifest",
     "run_sql", "write_run",
 ]  # fmt: skip

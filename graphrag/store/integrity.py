@@ -119,7 +119,7 @@ def _check_foreign_keys(frames: Frames) -> Iterator[str]:
 
 
 def _check_embeddings(frames: Frames) -> Iterator[str]:
-    for owner_table in ("entities", "relationships", "text_units", "community_reports"):
+    for owner_table in ("entities", "relationships", "text_units", "community_reports", "documents"):
         owned = frames["embeddings"].filter(pl.col("owner_table") == owner_table).select(pl.col("owner_id").alias("id"))
         lost = owned.join(frames[owner_table].select("id"), on="id", how="anti", maintain_order="left")
         yield from _fault(lost, "embeddings.owner_id", f"no such row in {owner_table}")

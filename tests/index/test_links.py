@@ -162,7 +162,8 @@ def test_odd_front_matter_is_told_with_path_and_line() -> None:  # 8, 9
     broken = documents_of(
         {"x.md": "---\nup: [[[Log]]\n---\n[[Body]]"}, x='{"front_matter_warning": "line 2: not YAML"}'
     )
-    assert build_links(broken).links["target"].to_list() == ["Body"]
+    built = build_links(broken)
+    assert built.links["target"].to_list() == ["Body"] and built.warnings == ["x.md line 2: not YAML"]
 
 
 def test_no_documents_no_links() -> None:
