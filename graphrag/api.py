@@ -43,12 +43,13 @@ if TYPE_CHECKING:
     from graphrag.new_notes import NewNote
     from graphrag.search.answer import Answer
     from graphrag.search.document_search import Routing
+    from graphrag.search.drift_search import DriftBounds
     from graphrag.search.folded_entries import Fold
     from graphrag.search.impact import Carrying
     from graphrag.search.model_answer import SearchModel
     from graphrag.search.note_neighborhood import NoteNeighborhood
 
-MODES = ("auto", "local", "global", "basic", "documents")
+MODES = ("auto", "local", "global", "drift", "basic", "documents")
 ROUTING_MODES = ("depth", "synthesis", "hybrid")
 ORIGINS = ("stated", "all")
 
@@ -107,7 +108,8 @@ class Index:
     ) -> Answer:
         """An answer with citations that resolve to quotes; `answered` is False where the index holds nothing about it.
 
-        mode: local, global, basic, documents, or auto: what suits the question. level: of the hierarchy, for global.
+        mode: local, global, drift, basic, documents, or auto: what suits the question. level: of the hierarchy, for
+        global and drift.
         top: sources to list. budget_tokens: of the context. None takes the setting. dynamic: global reads only reports
         that bear on the question. fold: related documents share one place. routing, note: of documents: depth,
         synthesis or hybrid, and the note to enter at; empty takes the setting, and finds it. llm: in the words of the
@@ -136,6 +138,7 @@ class Index:
             llm=self._load_model(chosen) if llm else None,
             fold=self._add_written(choose_fold(self.settings.fold, is_on=fold, top=top), notes) if folds else None,
             routing=self._choose_routing(routing, note, max_tokens=budget_tokens),
+            drift=self._read_drift_bounds() if chosen == "drift" else None,
             on_text=on_text,
         )
         answer = add_new_notes(answer, notes, top=knobs.top if top is None else top)
@@ -187,6 +190,11 @@ class Index:
             raise UsageError(f'Unknown --routing "{mode}".{near} Use one of: {", ".join(ROUTING_MODES)}.')
         asked = {"mode": mode or knobs["mode"], "max_tokens": knobs["max_tokens"] if max_tokens is None else max_tokens}
         return Routing(**(knobs | asked), note=note)
+
+    def _read_drift_bounds(self) -> DriftBounds:
+        from graphrag.search.drift_search import DriftBounds
+
+        return DriftBounds(**self.settings.drift.model_dump())
 
     def _choose_mode(self, mode: str, question: str, *, is_global: bool) -> tuple[str, list[str]]:
         """The mode to answer in, and lines that say why. Nothing but global has levels."""

@@ -78,7 +78,7 @@ def _add_reading(server: MCPServer[Any], tools: AgentTools) -> None:
             str,
             Field(
                 description="auto; local: look-ups and facts; basic: passages; documents: whole notes along their "
-                "links; global: themes over everything.",
+                "links; global: themes over everything; drift: local, led by reports to what is not named.",
                 json_schema_extra={"enum": list(MODES)},
             ),
         ] = "auto",

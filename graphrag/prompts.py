@@ -93,6 +93,17 @@ PROMPTS: dict[str, PromptKind] = {
         ("context_data",), ("max_length", "response_type", "question"), ("context_data", "question"),
         other_names=("basic_search_system_prompt",),
     ),
+    "drift_primer": PromptKind(
+        ("query", "community_reports"), ("max_length", "response_type", "followups"), ("query", "community_reports"),
+    ),
+    "drift_search": PromptKind(
+        ("context_data",), ("max_length", "response_type", "question", "global_query", "followups"),
+        ("context_data", "question", "global_query"), other_names=("drift_search_system_prompt",),
+    ),
+    "drift_reduce": PromptKind(
+        ("context_data",), ("max_length", "response_type", "question"), ("context_data", "question"),
+        other_names=("drift_reduce_prompt",),
+    ),
     "document_search": PromptKind(
         ("context_data",), ("max_length", "response_type", "question"), ("context_data", "question"),
     ),

@@ -297,6 +297,13 @@ class Routing(Section):
     latency_budget_ms: int = Field(10_000, ge=1, description="a notice says when gathering notes took longer")
 
 
+class Drift(Section):
+    reports: int = Field(5, ge=1, description="community reports that search --drift reads first")
+    rounds: int = Field(2, ge=1, le=10, description="rounds of follow-up questions; each asks what the last one led to")
+    follow_ups: int = Field(4, ge=1, le=50, description="follow-up questions in a round: one call each with a model")
+    max_tokens: int = Field(24_000, ge=1, description="tokens of context in all questions to the model together")
+
+
 class Impact(Section):
     predicates: list[str] = Field(
         list(CARRYING_PREDICATES), description="what carries a failure to the source: X depends_on Y, Y fails, X breaks"
@@ -361,6 +368,7 @@ class Settings(BaseModel):
     search: Search = Search()
     fold: Fold = Fold()
     routing: Routing = Routing()
+    drift: Drift = Drift()
     impact: Impact = Impact()
     gates: Gates = Gates()
     schedule: Schedule = Schedule()

@@ -78,6 +78,26 @@ def test_the_users_file_wins_and_the_references_names_are_found(tmp_path: Path) 
     assert load_prompt("judge_same_entity", tmp_path) == load_prompt("judge_same_entity")
 
 
+@pytest.mark.parametrize(
+    ("name", "file", "text"),
+    [
+        ("drift_search", "drift_search_system_prompt.txt",
+         'For {global_query} ask {followups} more. Form: {response_type}.\n{context_data}\n{{"response": str}}'),
+        ("drift_reduce", "drift_reduce_prompt.txt", "Form: {response_type}.\n{context_data}\n"),
+        ("drift_primer", "drift_primer.txt", "Reports: {community_reports}\nQuery: {query}\n{{}}"),
+    ],
+)  # fmt: skip
+def test_the_references_drift_prompts_work(name: str, file: str, text: str, tmp_path: Path) -> None:
+    prompt = load_prompt(name, write(tmp_path, file, text))
+    values = {placeholder: f"<{placeholder}>" for placeholder in PROMPTS[name].known}
+    messages = prompt.render(values)
+    said = "\n".join(message.content for message in messages)
+    assert prompt.warnings == () and "{" not in said.replace('{"response": str}', "").replace("{}", "")
+    assert all(f"<{used}>" in said for used in find_placeholders(text))
+    if "question" in PROMPTS[name].known:
+        assert messages[-1].content == "<question>"
+
+
 def test_reference_style_is_filled() -> None:
     prompt = check_prompt("extract_graph", REFERENCE_STYLE, path="prompts/extract_graph.txt")
     [message] = prompt.render({"input_text": "Redis {entity_types} {{x}}", "entity_types": "service"})

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from graphrag.search.judging import Judged
     from graphrag.settings import Settings
 
-MODES = ("basic", "local", "global")
+MODES = ("basic", "local", "global", "drift")
 FOLDING_MODES = ("basic", "local")
 
 
@@ -35,7 +35,7 @@ def evaluate(
         ),
     ],
     modes: Annotated[
-        str, typer.Option("--modes", help="Which to ask, by commas: basic, local, global.")
+        str, typer.Option("--modes", help="Which to ask, by commas: basic, local, global, drift.")
     ] = "basic,local",
     k: Annotated[int, typer.Option("--k", min=1, help="Documents of each method that count.")] = 5,
     level: Annotated[int | None, typer.Option("--level", min=0, help="Level of the hierarchy for global.")] = None,

@@ -24,12 +24,15 @@ def search(
     question: Annotated[str | None, typer.Argument(help="What to ask.", show_default=False)] = None,
     global_: Annotated[bool, typer.Option("--global", help="Themes: answers from community reports.")] = False,
     local: Annotated[bool, typer.Option("--local", help="Look-ups: entities, facts and passages.")] = False,
+    drift: Annotated[
+        bool, typer.Option("--drift", help="Local, led by community reports to what the question does not name.")
+    ] = False,
     basic: Annotated[bool, typer.Option("--basic", help="Passages only, by words and meaning.")] = False,
     documents: Annotated[
         bool, typer.Option("--documents", help="Whole notes, found at an entry note and along the links of a vault.")
     ] = False,
     mode: Annotated[
-        str, typer.Option("--mode", help="local, global, basic, documents, or auto (default): what suits the question.")
+        str, typer.Option("--mode", help="local, global, drift, basic, documents, or auto (default).")
     ] = "",
     routing: Annotated[
         str,
@@ -37,7 +40,7 @@ def search(
     ] = "",
     note: Annotated[str, typer.Option("--note", help="--documents: enter at this note, by title, alias or path.")] = "",
     level: Annotated[
-        int | None, typer.Option("--level", help="Level of the hierarchy for --global; 0 is the coarsest.")
+        int | None, typer.Option("--level", help="Level of the hierarchy for --global and --drift; 0 is the coarsest.")
     ] = None,
     top: Annotated[int | None, typer.Option("--top", min=1, help="Sources to list.")] = None,
     budget_tokens: Annotated[int | None, typer.Option("--budget-tokens", help="Tokens of context to gather.")] = None,
@@ -85,12 +88,21 @@ def search(
 
     Example: graphrag search --documents "How did we handle expired certificates?" --routing synthesis
 
+    Example: graphrag search --drift "Why do logins fail?"
+
     Example: graphrag search "What broke?" --where "type = 'incident' and date >= '2025-01-01'"
 
     Example: graphrag search --batch questions.jsonl > answers.jsonl
     """
     chosen = _choose_mode(
-        mode, {"global": global_, "local": local, "basic": basic, "documents": documents or bool(routing or note)}
+        mode,
+        {
+            "global": global_,
+            "local": local,
+            "drift": drift,
+            "basic": basic,
+            "documents": documents or bool(routing or note),
+        },
     )
     from graphrag.api import Index, check_question
     from graphrag.render.answers import render_answer

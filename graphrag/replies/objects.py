@@ -20,6 +20,7 @@ from graphrag.replies.problems import is_refusal
 from graphrag.replies.records import drop_thoughts
 
 MAX_TEXT = 100_000  # characters of one field of a report or of a description
+MAX_QUESTION = 300  # characters of a question that a model asks
 MAX_RATING = 10.0
 MAX_SCORE = 100.0
 MAX_RELEVANCE = 5.0
@@ -56,6 +57,18 @@ class PointsReply(NamedTuple):
 
     points: list[Point]
     n_dropped: int
+    problem: str
+
+
+class StepReply(NamedTuple):
+    """A step of drift search: what it found (may be empty), a score 0..100, what to ask next, each question once.
+
+    A score that cannot be read is 0 for an empty answer, else the middle of the scale.
+    """
+
+    answer: str
+    score: float
+    follow_ups: list[str]
     problem: str
 
 
@@ -143,6 +156,24 @@ def parse_points_reply(reply: str | None) -> PointsReply:
         if description and score is not None and score > 0:
             points.append(Point(description, min(MAX_SCORE, score)))
     return PointsReply(points, len(items) - len(points), "")
+
+
+def parse_step_reply(reply: str | None) -> StepReply:
+    """The answer of `{"intermediate_answer" or "response", "score", "follow_up_queries"}`."""
+    names = ("intermediate_answer", "response", "answer")
+
+    def is_step(value: Json) -> bool:
+        return isinstance(value, dict) and any(name in value for name in names)
+
+    value, _ = _find(reply, is_step)
+    if not isinstance(value, dict):
+        return StepReply("", 0.0, [], _problem_of(reply))
+    answer = _text(_first(value, *names))
+    score = parse_number(value.get("score"), scale=MAX_SCORE)
+    score = (MAX_SCORE / 2 if answer else 0.0) if score is None else min(MAX_SCORE, max(0.0, score))
+    items = _items(_first(value, "follow_up_queries", "follow_ups", "followups"))
+    asked = (_text(item)[:MAX_QUESTION] for item in items if isinstance(item, str | dict))
+    return StepReply(answer, score, list(dict.fromkeys(filter(None, asked))), "")
 
 
 def parse_rating_reply(reply: str | None) -> float | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from graphrag.search.answer import Answer
     from graphrag.search.document_search import Routing
+    from graphrag.search.drift_search import DriftBounds
     from graphrag.search.folded_entries import Fold
     from graphrag.search.model_answer import SearchModel
     from graphrag.store import Index
@@ -27,14 +28,15 @@ def answer_question(
     llm: SearchModel | None = None,
     fold: Fold | None = None,
     routing: Routing | None = None,
+    drift: DriftBounds | None = None,
     on_text: Callable[[str], None] | None = None,
 ) -> Answer:
-    """Answer in one of the modes local, global, basic, documents; see the rooms of those names for the knobs.
+    """Answer in one of the modes local, global, drift, basic, documents; see the rooms of those names for the knobs.
 
     model: of vectors. llm: writes the answer; None gives an extract. on_text: sees the answer that llm writes as it
-    grows, each time the whole text so far, before its citations are checked. fold: how local, basic and documents
-    search fold documents that are related; None: they do not. routing: how documents search chooses notes; None: as by
-    default.
+    grows, each time the whole text so far, before its citations are checked. fold: how local, basic, drift and
+    documents search fold documents that are related; None: they do not. routing: how documents search chooses notes,
+    drift: how far drift search follows up; None: as by default.
     """
     if mode == "global" and llm is not None:
         from graphrag.search.global_answer import search_global_with_model
@@ -55,6 +57,18 @@ def answer_question(
         return search_global(
             index, question, level=level, top=top, budget_tokens=budget_tokens, model=model, dynamic=dynamic
         )
+    if mode == "drift":
+        from graphrag.search.drift_search import DriftBounds, search_drift
+
+        knobs: dict[str, Any] = {
+            "bounds": drift or DriftBounds(), "level": level, "top": top, "budget_tokens": budget_tokens,
+            "model": model, "fold": fold,
+        }  # fmt: skip
+        if llm is None:
+            return search_drift(index, question, **knobs)
+        from graphrag.search.drift_answer import search_drift_with_model
+
+        return search_drift_with_model(index, question, llm=llm, on_text=on_text, **knobs)
     if mode == "documents":
         from graphrag.search.document_search import Routing, search_documents
 

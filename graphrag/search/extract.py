@@ -98,7 +98,7 @@ def choose_quotes(
     if limit < 1:
         return []
     lowered = sorted({name.lower() for thing in names for name in thing})
-    spellings = [[{stem_term(term) for term in split_search_terms(name)} for name in thing] for thing in names]
+    spellings = _spell(names)
     best = max((scores.get(passage.id, 0.0) for passage in passages), default=0.0) or 1.0
     quotes = []
     for passage in passages:
@@ -194,7 +194,20 @@ def _count_things(text: str, spellings: Spellings) -> int:
 def _rate_names(quote: Quote, spellings: Spellings, in_named: Collection[str]) -> float:
     if not spellings or quote.passage.id in in_named:
         return 1.0
-    return 1.0 if _count_things(f"{_headings(quote.passage)} {quote.text}", spellings) else NAMELESS_SHARE
+    return 1.0 if _names_one(quote, spellings) else NAMELESS_SHARE
+
+
+def _names_one(quote: Quote, spellings: Spellings) -> bool:
+    return _count_things(f"{_headings(quote.passage)} {quote.text}", spellings) > 0
+
+
+def names_thing(quote: Quote, names: Collection[str]) -> bool:
+    """Whether the sentence, or what it stands under, holds one of the names of a thing."""
+    return _names_one(quote, _spell([names]))
+
+
+def _spell(names: Sequence[Collection[str]]) -> Spellings:
+    return [[{stem_term(term) for term in split_search_terms(name)} for name in thing] for thing in names]
 
 
 def _headings(passage: Passage) -> str:

@@ -82,9 +82,9 @@ def search_global(
     began = time.perf_counter()
     hierarchy = load_hierarchy(index)
     asked, notices = prepare_question(index, question, model=model)
-    about = _without_theme_words(asked)
+    about = drop_theme_words(asked)
     if dynamic:
-        found = _rank_reports(index, about, list(hierarchy.reports.values()))
+        found = rank_reports(index, about, list(hierarchy.reports.values()))
         relevant = add_ancestors(hierarchy, {report.community for report in found})
         rated = select_communities(
             hierarchy, level=level, rate=lambda numbers: [5.0 * (n in relevant) for n in numbers]
@@ -103,7 +103,7 @@ def search_global(
         answer = compose_overview(index, answer, overview, every, level=level, count=count, **knobs)
     elif listing := find_entities_of_type(index, asked):
         answer = compose_entities(index, answer, listing, count=count, **knobs)
-    elif reports := _rank_reports(index, about, selected):
+    elif reports := rank_reports(index, about, selected):
         answer = replace(answer, reports=list_reports(reports[: max(top, MAX_REPORTS)]))
         quotes = digest_reports(about, reports)
         cited = _cited_units(quotes)
@@ -127,12 +127,12 @@ def search_global(
     return replace(answer, usage=Usage(context_tokens=answer.usage.context_tokens, seconds=seconds))
 
 
-def _without_theme_words(question: Question) -> Question:
+def drop_theme_words(question: Question) -> Question:
     terms = tuple(term for term in question.terms if term not in THEME_WORDS)
     return replace(question, terms=terms, idf={stem: question.idf[stem] for stem in map(stem_term, terms)})
 
 
-def _rank_reports(index: Index, question: Question, selected: Sequence[str]) -> list[Report]:
+def rank_reports(index: Index, question: Question, selected: Sequence[str]) -> list[Report]:
     """The selected reports that have to do with the question, best first; all by rank if it is about the whole.
 
     A report has to do with it by its own words and meaning, or by a passage it quotes. Ranked by the reciprocal ranks

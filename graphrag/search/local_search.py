@@ -116,14 +116,14 @@ def search_local(
     if unknown := explain_unknown_name(index, asked.text, named):
         seconds = round(time.perf_counter() - began, 3)
         return Answer("local", question, NOTHING, False, usage=Usage(seconds=seconds), notices=(*notices, unknown))
-    found = _find(index, asked, named, top=top, fold=fold)
+    found = find_around(index, asked, named, top=top, fold=fold)
     facts = list(dict.fromkeys([*found.leading.facts, *found.facts]))
     answer = Answer(
         "local", question, NOTHING, False,
         sources=found.folded.list_sources(top=top), entities=tuple(found.entities),
         relationships=list_facts(facts), reports=list_reports(found.reports), notices=(*notices, *more),
     )  # fmt: skip
-    relevant, facts = _choose_relevant(asked, found)
+    relevant, facts = choose_relevant(asked, found)
     if relevant or facts:
         packed = _pack(index, found, budget_tokens=budget_tokens, count=count)
         answer = with_context(answer, packed)
@@ -168,7 +168,7 @@ def _answer_broadly(
     return None
 
 
-def _find(index: Index, asked: Question, named: Sequence[NamedEntity], *, top: int, fold: Fold | None) -> Found:
+def find_around(index: Index, asked: Question, named: Sequence[NamedEntity], *, top: int, fold: Fold | None) -> Found:
     n_passages = max(top, MAX_PASSAGES)
     like_passages = measure_likeness(index, asked, "text_units")
     like_facts = measure_likeness(index, asked, "relationships")
@@ -265,7 +265,7 @@ def _find_reports(index: Index, entity_ids: Sequence[str], ranks: Ranks) -> list
     return load_reports(index, [row[0] for row in order[:MAX_REPORTS]])
 
 
-def _choose_relevant(asked: Question, found: Found) -> tuple[list[Passage], list[Fact]]:
+def choose_relevant(asked: Question, found: Found) -> tuple[list[Passage], list[Fact]]:
     """Passages that have to do with the question, and the relationships to show: those that lead to what it names,
     else those of choose_facts. Both may be empty."""
     passages = [

@@ -75,6 +75,17 @@ def mark_unsupported(text: str, context: str) -> MarkedText:
     return MarkedText("".join([*marked, text[at:]]), len(statements), n_unsupported)
 
 
+def drop_unsupported(text: str, context: str) -> str:
+    """The text without the statements that have no citation and that no line of the context supports."""
+    rows = [stem_words(line) for line in context.splitlines()]
+    kept, at = [], 0
+    for statement in list_statements(text):
+        if not statement.has_citation and not is_held(statement.text, rows):
+            kept.append(text[at : statement.start])
+            at = statement.end
+    return "".join([*kept, text[at:]]).strip()
+
+
 def is_held(sentence: str, rows: Sequence[set[str]]) -> bool:
     """Whether one row (its stems) holds most of a sentence's words."""
     stems = stem_words(sentence)

@@ -18,6 +18,7 @@ from graphrag.replies.objects import (
     parse_rating_reply,
     parse_report_reply,
     parse_scores_reply,
+    parse_step_reply,
     parse_verdicts_reply,
 )
 
@@ -124,6 +125,30 @@ def test_points_in_other_shapes() -> None:
     assert parse_points_reply("").problem == "empty_reply"
 
 
+@pytest.mark.parametrize(
+    ("reply", "read"),
+    [
+        ('{"intermediate_answer": "a", "score": 60, "follow_up_queries": ["b?", "c?", "b?"]}',
+         ("a", 60.0, ["b?", "c?"])),
+        ('```json\n{"response": "a", "score": "85/100", "extra": 1}\n```', ("a", 85.0, [])),
+        ('{"response": "a", "follow_up_queries": "b?"}', ("a", 50.0, ["b?"])),
+        ('{"response": null, "answer": "a", "score": 900, "follow_ups": [{"query": "b?"}, 3, null, " "]}',
+         ("a", 100.0, ["b?", "3"])),
+        ('{"response": "", "score": 0, "follow_up_queries": []}', ("", 0.0, [])),
+        ('{"response": "a", "score": 70, "follow_up_queries": ["b?", "c', ("a", 70.0, ["b?"])),
+    ],
+)  # fmt: skip
+def test_steps(reply: str, read: tuple[str, float, list[str]]) -> None:
+    assert parse_step_reply(reply) == (*read, "")
+
+
+@pytest.mark.parametrize(
+    ("reply", "problem"), [("", "empty_reply"), ("no json", "unreadable_reply"), ('{"score": 3}', "unreadable_reply")]
+)
+def test_steps_that_are_none(reply: str, problem: str) -> None:
+    assert parse_step_reply(reply) == ("", 0.0, [], problem)
+
+
 def test_ratings() -> None:
     assert parse_rating_reply('{"reason": "r", "rating": 3}') == 3
     assert parse_rating_reply('{"rating": "9"}') == 5
@@ -199,6 +224,7 @@ PIECES = st.sampled_from(['{"points":', '{"title":"a"', "[", "]", "{", "}", '"',
 def test_any_text_is_read_without_raising(reply: str) -> None:
     parse_report_reply(reply, community=1)
     parse_points_reply(reply)
+    parse_step_reply(reply)
     parse_rating_reply(reply)
     parse_verdicts_reply(reply, n_pairs=3)
     parse_description_reply(reply)

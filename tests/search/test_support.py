@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag.search.support import UNSUPPORTED, choose_span, list_statements, mark_unsupported
+from graphrag.search.support import UNSUPPORTED, choose_span, drop_unsupported, list_statements, mark_unsupported
 
 CONTEXT = "-----Sources-----\nid|text\n3|The token cache is backed by Redis and runs in Fulda.\n4|Lunch is at noon.\n"
 
@@ -67,6 +67,14 @@ def test_marks_are_all_that_is_added(text: str) -> None:
     assert "".join(found.text.replace(UNSUPPORTED, "").split()) == "".join(text.split())
     for statement in list_statements(text):
         assert text[statement.start : statement.end] == statement.text
+
+
+def test_what_nothing_supports_can_be_left_out() -> None:
+    text = "Cats own palaces. The token cache depends on Redis. It is blue on Mondays. So [Data: Sources (3)]."
+    assert drop_unsupported(text, "3|the token cache depends on Redis") == (
+        "The token cache depends on Redis.  So [Data: Sources (3)]."
+    )
+    assert drop_unsupported("Cats own palaces.", CONTEXT) == ""
 
 
 def test_the_span_that_says_most_of_the_claim_is_chosen() -> None:
