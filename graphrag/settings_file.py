@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 import orjson
+from annotated_types import Ge, Le
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
@@ -160,8 +161,19 @@ def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
     shown = f'"{got}"' if isinstance(got, str) else orjson.dumps(got, default=str).decode()
     if path.rpartition(".")[2].casefold().removesuffix("_env") in SECRET_WORDS:
         shown = "a value that is not shown"
+    if fault["type"] in ("greater_than_equal", "less_than_equal") and (both := _find_bounds(path)):
+        return f"{origin}: {path} must be between {both[0]:g} and {both[1]:g}, got {shown}."
     rule = fault["msg"].partition("should ")[2] or fault["msg"]
     return f"{origin}: {path} should {rule}, got {shown}."
+
+
+def _find_bounds(path: str) -> tuple[float, float] | None:
+    """The least and the greatest value of a number that has both."""
+    section, _, key = path.partition(".")
+    field = _fields(dict(_sections())[section]).get(key) if section in Settings.model_fields else None
+    limits = {type(rule): rule for rule in field.metadata} if field else {}
+    least, most = limits.get(Ge), limits.get(Le)
+    return (float(least.ge), float(most.le)) if least and most else None
 
 
 def _dtype_name(annotation: Any) -> str:

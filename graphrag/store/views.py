@@ -224,7 +224,7 @@ VIEWS = (
            where not exists (select 1 from linked l where l.id_a = s.id_a and l.id_b = s.id_b)
            and not exists (select 1 from linked l where l.id_a = s.id_b and l.id_b = s.id_a)
            and a.content_sha256 <> b.content_sha256
-           order by s.score + coalesce(s.cosine, 0) desc, path_a, path_b""",
+           order by round(s.score, 3) + coalesce(s.cosine, 0) desc, path_a, path_b""",
         {
             "path_a": "One document; the smaller path.",
             "path_b": "The other.",

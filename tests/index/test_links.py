@@ -166,6 +166,23 @@ def test_odd_front_matter_is_told_with_path_and_line() -> None:  # 8, 9
     assert built.links["target"].to_list() == ["Body"] and built.warnings == ["x.md line 2: not YAML"]
 
 
+def test_a_byte_order_mark_and_dos_line_ends_move_no_link(tmp_path: Path) -> None:  # 10
+    text = '\ufeff---\nup: "[[Target]]"\n---\n\nTo [[Target]].\n'
+    (tmp_path / "Home.md").write_bytes(text.replace("\n", "\r\n").encode("utf-8"))
+    (tmp_path / "Target.md").write_text("t")
+    documents = read_notes(tmp_path)
+    links = build_links(documents).links
+    (read,) = documents.filter(pl.col("path") == "Home.md")["text"]
+    assert links.select("syntax", "line", "predicate").rows() == [("frontmatter", 2, "up"), ("wikilink", 5, "links_to")]
+    assert [read[a:b] for a, b in links.select("start_char", "end_char").iter_rows()] == ["[[Target]]"] * 2
+
+
+def test_names_of_two_unicode_forms_are_one(tmp_path: Path) -> None:  # 11
+    (tmp_path / unicodedata.normalize("NFD", "Café.md")).write_text("t")
+    (tmp_path / "Home.md").write_text("[[Café]]")
+    assert build_links(read_notes(tmp_path)).links["status"].to_list() == ["resolved"]
+
+
 def test_no_documents_no_links() -> None:
     assert build_links(tables.DOCUMENTS.empty()).links.equals(tables.LINKS.empty())
     assert LinkSettings().aliases == "obsidian"

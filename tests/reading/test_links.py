@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -204,6 +205,14 @@ def test_hostile_lines_are_read_to_their_end(piece: str) -> None:  # 30, 31; a q
     links = read_links(text).links
     assert all(text[link.start : link.end] == link.raw for link in links)
     assert [link.target for link in links[-1:]] == ([] if piece in ("<!--", "``") else ["a"])
+
+
+def test_a_line_of_one_megabyte_is_read_in_less_than_a_second() -> None:  # 31
+    text = ("[[" + "x" * 18) * 50_000
+    started = time.process_time()
+    assert read_links(text).links == [] and len(text) == 1_000_000
+    assert [link.target for link in read_links(text + "]]").links] == ["x" * 18]
+    assert time.process_time() - started < 2  # of two readings, on a busy machine
 
 
 PIECES = st.sampled_from(

@@ -78,7 +78,9 @@ def test_a_stub_costs_its_line(vault17: Index) -> None:
 
 
 def test_errors(vault17: Index) -> None:
-    with pytest.raises(NothingFound, match='No note "Graf Engineering"'):
+    with pytest.raises(
+        NothingFound, match=r'^No note "Graf Engineering"\. Nearest: Graph Engineering, Harness Engineering\.$'
+    ):
         walk(vault17, "Graf Engineering", 2, "4")
     with pytest.raises(UsageError, match="--hub-cutoff must be"):
         walk(vault17, GRAPH, 2, "-1")
