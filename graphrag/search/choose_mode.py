@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from graphrag.search.dependents import asks_for_dependents
+from graphrag.search.dependents import asks_for_dependents, asks_for_most_needed
 from graphrag.search.documents_of_kind import THEME_WORDS
 from graphrag.search.ranking import question_terms
 from graphrag.search.seeds import find_named_documents, find_named_entities
@@ -50,6 +50,8 @@ def choose_mode(index: Index, question: str) -> Choice:
         return Choice("local", asks or f"the question names {titles}")
     if find_named_documents(index, question):
         return Choice("local", "the question names a document")
+    if asks_for_most_needed(question):
+        return Choice("local", "the question asks what most others depend on")
     terms = question_terms(question)
     if n_reports and terms and any(term in STRONG_WORDS for term in terms):
         word = next(term for term in terms if term in STRONG_WORDS)

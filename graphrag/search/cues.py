@@ -139,6 +139,9 @@ _ASKS_NEED = frozenset(map(stem_term, split_search_terms("depend rely use need r
 _NEED = _ASKS_NEED | frozenset(map(stem_term, split_search_terms("call run back built")))
 
 
+CAUSE = next(cue for cue in CUES if cue.name == "cause")
+
+
 def read_cue(question: str) -> Cue | None:
     """The kind of answer that a question asks for; none for "What ...?" and "Which ...?" that say no more."""
     return next((cue for cue in CUES if cue.asked.search(question)), None)

@@ -1,4 +1,5 @@
-"""Questions that a walk answers rather than a passage: what needs a thing, and how two things are related.
+"""Questions that a walk answers rather than a passage: what needs a thing, what most things need, and how two things
+are related.
 
 The answer is the relationships of the walk, each with its sentence, in the walk's order; for what breaks also the line
 of what does not (specs: context graph 28 and 29). The walks are those of dependents.py and relations_between.py.
@@ -12,7 +13,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphrag.search.cues import is_negated
-from graphrag.search.dependents import asks_for_dependents, find_dependents
+from graphrag.search.dependents import (
+    asks_for_dependents,
+    asks_for_most_needed,
+    find_dependents,
+    find_most_needed,
+)
 from graphrag.search.impact import render_survivors
 from graphrag.search.lookups import one_of
 from graphrag.search.relations_between import asks_for_relation, find_relation
@@ -23,7 +29,13 @@ if TYPE_CHECKING:
     from graphrag.store import Index
 
 MAX_LINES = 20
-MAX_SURVIVORS_TOLD = 8  # the best connected; `graphrag impact` lists more
+MAX_NEXT_TOLD = 4  # what most others need, behind the first
+MAX_SURVIVORS_TOLD = 8  # the best connected of what could break; `graphrag impact` lists more
+# That a person or a review survives tells nobody anything: they are told last.
+_CANNOT_BREAK = (
+    "person", "team", "place", "location", "organization", "company", "customer", "date", "event", "incident",
+    "decision", "document", "language",
+)  # fmt: skip
 
 
 class Leading(NamedTuple):
@@ -36,8 +48,10 @@ class Leading(NamedTuple):
 
 def find_leading(index: Index, question: str, named: Sequence[NamedEntity]) -> Leading:
     """The walk that answers the question about the entities that it names, if one does."""
-    if not named or is_negated(question):
+    if is_negated(question):
         return Leading()
+    if not named:
+        return _find_most_needed(index) if asks_for_most_needed(question) else Leading()
     if asks_for_dependents(question):
         found = find_dependents(index, [entity.entity_id for entity in named])
         facts = load_facts(index, found.relationships)[:MAX_LINES]
@@ -50,10 +64,29 @@ def find_leading(index: Index, question: str, named: Sequence[NamedEntity]) -> L
     return Leading()
 
 
+def _find_most_needed(index: Index) -> Leading:
+    """The walk from what most others need, and the next ones below it."""
+    risks = find_most_needed(index, top=1 + MAX_NEXT_TOLD)
+    if not risks:
+        return Leading()
+    first, *others = risks
+    is_one, titles = one_of("title", [first.title])
+    ids = index.frame(f"select id from entities where {is_one}", titles)["id"].to_list()
+    facts = load_facts(index, find_dependents(index, ids).relationships)
+    n = len(first.impacted)
+    need = "other needs" if n == 1 else "others need"
+    heading = f"{first.title}: {n} {need} it, directly or through others, nearest first:"
+    more = [f"... and {len(facts) - MAX_LINES} more"] if len(facts) > MAX_LINES else []
+    told = ", ".join(f"{risk.title} ({len(risk.impacted)})" for risk in others)
+    return Leading(heading, tuple(facts[:MAX_LINES]), (*more, *([f"next: {told}"] if told else [])))
+
+
 def _tell_survivors(index: Index, survivors: list[str]) -> tuple[str, ...]:
     is_one, titles = one_of("title", survivors)
     best = index.frame(
-        f"select title from entities where {is_one} order by pagerank desc, title limit {MAX_SURVIVORS_TOLD}", titles
+        f"select title from entities where {is_one} order by type in (select unnest(?::varchar[])), pagerank desc, "
+        f"title limit {MAX_SURVIVORS_TOLD}",
+        [*titles, list(_CANNOT_BREAK)],
     )["title"].to_list()
     told = [title for title in survivors if title in best]
     return tuple(render_survivors([*told, *(title for title in survivors if title not in best)], most=len(told)))

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from graphrag.context import Packed, TokenCounter, pack
 from graphrag.search.answer import NOTHING, Answer, Usage, compose_answer, with_context
 from graphrag.search.cues import is_yes_no
+from graphrag.search.dependents import asks_for_most_needed
 from graphrag.search.entities_of_type import compose_entities, find_entities_of_type
 from graphrag.search.extract import Quote, choose_quotes, render_fact
 from graphrag.search.facts import MAX_FACTS, answers_outright, choose_facts, rank_facts, sort_facts
@@ -157,6 +158,8 @@ def _answer_broadly(
 ) -> Answer | None:
     """The answer to a question that names nothing but a kind of documents, types of things, or a kind of answer."""
     draft = Answer("local", asked.text, NOTHING, False, notices=tuple(notices))
+    if not has_name and asks_for_most_needed(asked.text):
+        return None  # a walk answers it
     if pairs := find_relationships_of_types(index, asked.text):
         return compose_pairs(index, draft, pairs, top=top, budget_tokens=budget_tokens, count=count)
     if has_name:
@@ -280,7 +283,7 @@ def choose_relevant(asked: Question, found: Found) -> tuple[list[Passage], list[
 
 
 def _pack(index: Index, found: Found, *, budget_tokens: int, count: TokenCounter) -> Packed:
-    """The context: of a walk its hops, their passages and the line below them, nothing else."""
+    """The context: of a walk what stands above it, its hops, their passages and the line below them, nothing else."""
     walk = found.leading
     if not walk.facts:
         return pack(_sections(found), budget=budget_tokens, count=count)
@@ -289,12 +292,13 @@ def _pack(index: Index, found: Found, *, budget_tokens: int, count: TokenCounter
         fact_section(walk.facts, share=SHARES_OF_WALK["Relationships"]),
         source_section(load_passages(index, units), share=SHARES_OF_WALK["Sources"]),
     ]
-    after = "\n".join(["", *walk.after]) if walk.after else ""
-    n_after = count(after)
-    packed = pack(sections, budget=max(1, budget_tokens - n_after), count=count)
-    if packed.n_tokens + n_after > budget_tokens:
+    around = "\n".join([walk.heading, *walk.after])
+    n_around = count(around) + 1
+    packed = pack(sections, budget=max(1, budget_tokens - n_around), count=count)
+    if packed.n_tokens + n_around > budget_tokens:
         return packed
-    return replace(packed, text=packed.text + after, n_tokens=packed.n_tokens + n_after)
+    text = "\n".join([walk.heading, packed.text.rstrip("\n"), *walk.after])
+    return replace(packed, text=text, n_tokens=packed.n_tokens + n_around)
 
 
 def _sections(found: Found) -> list[Any]:

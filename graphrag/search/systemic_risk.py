@@ -115,6 +115,11 @@ def find_risks(index: Index, carrying: Carrying, *, top: int) -> Risks:
             (sorted(carrying.against | carrying.along),),
         ).rows()
     ]
+    return rank_risks_of(index, edges, carrying, top=top)
+
+
+def rank_risks_of(index: Index, edges: Sequence[Edge], carrying: Carrying, *, top: int) -> Risks:
+    """`rank_risks` with what the index knows of its entities."""
     cuts = index.frame("select title from entities where is_cut_vertex")["title"].to_list()
     candidates = index.frame(
         "select title from entities order by pagerank desc, degree desc, lower(title), title limit ?", (CANDIDATES,)

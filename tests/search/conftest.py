@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -110,6 +111,21 @@ def _name_entities(units: pl.DataFrame, entities: pl.DataFrame) -> pl.DataFrame:
     return tables.TEXT_UNITS.conform(units.with_columns(entity_ids=pl.Series(named, dtype=pl.List(pl.String))))
 
 
+def _mention_entities(units: pl.DataFrame, entities: pl.DataFrame) -> pl.DataFrame:
+    """The first place of each title and alias in each text unit."""
+    mentions = []
+    for entity, title, aliases in entities.select("id", "title", "aliases").iter_rows():
+        for unit, document, text in units.select("id", "document_id", "text").iter_rows():
+            for surface in (title, *aliases):
+                if found := re.search(rf"(?<!\w){re.escape(surface)}(?!\w)", text):
+                    mentions.append({
+                        "id": ids.row_id("mention", entity, unit, surface), "entity_id": entity, "text_unit_id": unit,
+                        "document_id": document, "surface": surface, "type": "unknown", "description": "",
+                        "start_char": found.start(), "end_char": found.end(), "method": "extracted",
+                    })  # fmt: skip
+    return tables.ENTITY_MENTIONS.from_rows(mentions)
+
+
 MakeIndex = Callable[..., store.Index]
 
 
@@ -132,6 +148,7 @@ def make_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MakeIndex]:
         documents, units = _documents(texts)
         graph = _graph(facts, units, documents, aliases or {}, types or {})
         frames = {"documents": documents, "text_units": _name_entities(units, graph["entities"]), **graph}
+        frames["entity_mentions"] = _mention_entities(units, graph["entities"])
         frames["communities"] = build_communities(
             frames["entities"], frames["relationships"], frames["evidence"], documents,
             max_community_size=10, resolution=1.0, seed=42, layer_weights={"cooccurrence": 0.2},

@@ -19,12 +19,14 @@ from graphrag.store import Index
         ("What themes recur across the incident reviews?", "global", 'the question is about the whole ("theme")'),
         ("What are the main topics?", "global", 'the question is about the whole ("main")'),
         ("What is most important?", "global", "the question names nothing but the whole"),
+        ("Which single dependency is our highest systemic risk?", "local",
+         "the question asks what most others depend on"),
         ("Where is lunch served?", "local", "the question is a look-up"),
         ("What does c8 say?", "local", "the question is a look-up"),
         ("the of and", "local", "the question is a look-up"),
         ("'; drop table entities; --", "local", "the question is a look-up"),
     ],
-)
+)  # fmt: skip
 def test_the_mode_and_why(r8: Index, question: str, mode: str, why: str) -> None:
     assert choose_mode(r8, question) == (mode, why)
 

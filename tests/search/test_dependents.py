@@ -6,7 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
-from graphrag.search.dependents import asks_for_dependents, find_dependents, is_need
+from graphrag.search.dependents import (
+    asks_for_dependents,
+    asks_for_most_needed,
+    find_dependents,
+    find_most_needed,
+    is_need,
+)
 from graphrag.search.local_search import search_local
 from graphrag.search.seeds import resolve_entity
 from graphrag.store import Index
@@ -31,6 +37,47 @@ MakeIndex = Callable[..., Index]
 )
 def test_questions_about_dependents_are_told_from_others(question: str, asks: bool) -> None:
     assert asks_for_dependents(question) is asks
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("Which single dependency is our highest systemic risk?", True),
+        ("What are our single points of failure?", True),
+        ("What is the biggest systemic risk in our platform?", True),
+        ("What is our most critical dependency?", True),
+        ("Which component do most of our services depend on?", True),
+        ("Which vendor is our biggest systemic risk?", False),
+        ("What are the biggest risks?", False),
+        ("What depends on Redis?", False),
+        ("Which single service failed in March?", False),
+        ("Most of what we know depends on who is on call. Who is it?", False),
+    ],
+)
+def test_questions_about_what_most_things_need_are_told_from_others(question: str, asks: bool) -> None:
+    assert asks_for_most_needed(question) is asks
+
+
+def test_what_most_others_need_is_named_with_the_walk_that_shows_it(r8: Index) -> None:
+    risks = find_most_needed(r8, top=3)
+    assert [(risk.title, len(risk.impacted)) for risk in risks] == [("Postgres", 3), ("Redis", 3), ("token cache", 2)]
+    answer = search_local(r8, "Which single dependency is our highest systemic risk?")
+    _, heading, *lines = answer.text.splitlines()
+    assert heading == "Postgres: 3 others need it, directly or through others, nearest first:"
+    assert [line.partition(" [Data")[0] for line in lines] == [
+        "- User DB -runs_on-> Postgres",
+        "- Auth Service -depends_on-> User DB",
+        "- login flow -depends_on-> Auth Service",
+        "next: Redis (3), token cache (2), User DB (2), Auth Service (1)",
+    ]
+    assert answer.context.startswith(heading) and answer.context.endswith(lines[-1])
+    assert len(answer.citations) == 3
+
+
+def test_without_needs_nothing_is_the_most_needed(make_index: MakeIndex) -> None:
+    index = make_index({"a.md": "The billing team owns the ledger."}, [("a.md", "billing team", "owns", "ledger")])
+    assert find_most_needed(index, top=3) == []
+    assert not search_local(index, "What is our most critical dependency?").answered
 
 
 def test_chains_are_walked_backwards_nearest_first(r8: Index) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from graphrag.search.global_search import search_global
 from graphrag.search.local_search import search_local
-from graphrag.search.overview import list_candidates
+from graphrag.search.picked_sentences import list_candidates
 from graphrag.search.rows import Passage
 from graphrag.store import Index
 
