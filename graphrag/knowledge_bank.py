@@ -123,7 +123,8 @@ class Bank:
         """Entries whose documents have gone, and names that were merged: they can be asked for still."""
         known = {entry.path for entry in self.entries}
         named = dict.fromkeys([*self.state.entries(), *self.state.merged])
-        return [Entry(path, path) for path in named if path not in known]
+        titles = self.state.titles
+        return [Entry(path, titles[path][0] if path in titles else path) for path in named if path not in known]
 
 
 @contextmanager

@@ -149,7 +149,7 @@ def test_the_number_of_a_merged_entry_leads_to_the_other_even_when_its_file_is_g
     assert code == 0 and "d.md requires a.md" in out
     (bank.input / "b.md").unlink()
     bank.index()
-    for name in (old, "b.md", "b"):
+    for name in (old, "b.md", "b", "Note b"):
         code, out, _ = graphrag("relate", name, "requires", "a")
         assert code == 0 and out.startswith("was there  d.md requires a.md"), name
     assert json.loads(graphrag("impact", entity, "--json")[1])["entity"] == "Note d"
