@@ -69,7 +69,7 @@ class AgentTools:
             head.append(f"{asked.path} was merged into it.")
         head += ["Relations:", *relations] if relations else ["No relations."]
         above = fill_lines(head, max_tokens=max_tokens // 2)
-        room = max(50, max_tokens - count_tokens(above) - 30)
+        room = max_tokens - count_tokens(above) - 20  # for the line that says where it goes on
         shown = _cut_at(text[start:], room)
         end = start + len(shown)
         more = f"\n… continues: get_entry with start={end}." if end < len(text) else ""

@@ -168,6 +168,50 @@ def test_an_agent_learns_and_finds_it_again(bank: Path) -> None:
     drive(bank, talk)
 
 
+def test_one_session_drives_every_tool(bank: Path) -> None:
+    """The order of the day of an agent: list, ask, learn with a connection, ask again, link, unlink, read, walk."""
+
+    async def talk(client: Client, call: Call) -> None:
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        question = "When is a drill of the pager due?"
+        text = (await call("query_knowledge", question=question, mode="basic"))[1]
+        assert "learned/" not in text
+        connection = {"type": "requires", "entry": "Auth Service", "note": "Whose people carry the pager."}
+        is_error, text = await call(
+            "report_learning", title="A drill of the pager", connections=[connection],
+            text="A drill of the pager is due each quarter, on the first Tuesday, and wakes two people.",
+        )  # fmt: skip
+        assert not is_error
+        path = "learned/a-drill-of-the-pager.md"
+        for mode in ("auto", "local", "basic", "documents"):
+            is_error, text = await call("query_knowledge", question=question, mode=mode)
+            assert not is_error
+            assert (
+                f"- A drill of the pager is due each quarter, on the first Tuesday, and wakes two people. ({path})"
+                in (text)
+            )
+            assert f"1. {path} - A drill of the pager" in text
+        is_error, text = await call("link_entries", entry=path, type="see_also", to="login", note="")
+        assert not is_error and text.startswith(f"created: {path} see_also login.md")
+        is_error, text = await call("unlink_entries", entry=path, type="see_also", to="login")
+        assert is_error
+        assert text.endswith(
+            '--reason is required to remove a relation. (--reason is the argument "reason" of this tool.)'
+        )
+        assert not (await call("unlink_entries", entry=path, type="see_also", to="login", reason="a try"))[0]
+        is_error, text = await call("get_entry", entry="A drill of the pager")
+        assert not is_error and "-> requires auth.md: Whose people carry the pager." in text and "see_also" not in text
+        is_error, text = await call("impact", name="Redis")
+        assert not is_error and "Auth Service" in text
+        is_error, text = await call("path", source="login flow", target="Redis")
+        assert not is_error and "auth.md" in text
+        is_error, text = await call("sql", query="select count(*) as n from documents")
+        assert not is_error and "5" in text
+        assert len(names) == 8
+
+    drive(bank, talk)
+
+
 def test_impact_path_and_sql(bank: Path) -> None:
     async def talk(client: Client, call: Call) -> None:
         is_error, text = await call("impact", name="Redis")
@@ -225,17 +269,27 @@ def test_a_run_that_publishes_underneath_is_seen_by_the_next_call(bank: Path) ->
 
 
 def test_results_stay_within_their_tokens(bank: Path) -> None:
+    long = "# Long\n\n" + "\n".join(f"Line {n} of a long note on parcels and the harbour." for n in range(200))
+    (bank / "data" / "input" / "long.md").write_text(long, encoding="utf-8")
+    index(bank)
+
     async def talk(client: Client, call: Call) -> None:
         for tool, arguments in (
             ("query_knowledge", {"question": "Who owns the Auth Service and what depends on it?"}),
             ("impact", {"name": "Redis"}),
             ("sql", {"query": "from documents"}),
-            ("get_entry", {"entry": "login"}),
+            ("path", {"source": "login flow", "target": "Redis"}),
+            ("get_entry", {"entry": "long"}),
         ):
             text = (await call(tool, max_tokens=100, **arguments))[1]
-            assert count_tokens(text) <= 130, tool
+            assert 0 < count_tokens(text) <= 100, tool
         text = (await call("sql", query="from documents", max_tokens=100))[1]
         assert "more lines: raise max_tokens" in text
+        text = (await call("get_entry", entry="long", max_tokens=100))[1]
+        start = re.search(r"get_entry with start=(\d+)", text)
+        assert start and "Line 0 of" in text
+        text = (await call("get_entry", entry="long", start=int(start[1]), max_tokens=100))[1]
+        assert long[int(start[1]) :][:30].strip() in text
 
     drive(bank, talk)
 
