@@ -24,6 +24,7 @@ from graphrag.interop import imported_communities, table_files
 from graphrag.interop.imported_extraction import read_extraction
 from graphrag.interop.imported_graph import ImportedGraph, build_imported_graph
 from graphrag.interop.placed_texts import PlacedTexts
+from graphrag.interop.report_citations import Citables
 from graphrag.pipeline import PIPELINE
 from graphrag.progress import Progress, QuietProgress
 from graphrag.run import Run, RunSummary, begin_run, finish_run, open_run
@@ -211,10 +212,9 @@ def _take_communities(run: Run, files: table_files.TableFiles, graph: ImportedGr
     if recompute == "reports" or "community_reports" not in files.frames:
         _run_stages(run, "reports")
         return
-    numbers, places = imported_communities.map_numbers(_list_numbers(files, graph), run.frames)
-    numbers |= {("Reports", old): ("Reports", new) for old, new in renumbered.items()}
+    citables = Citables(_list_numbers(files, graph), run.frames)
     reports, n_lost, n_removed = imported_communities.keep_reports(
-        files.frames["community_reports"], run.frames["communities"], numbers, places, renumbered
+        files.frames["community_reports"], run.frames["communities"], citables, renumbered
     )
     run.frames["community_reports"] = reports
     if n_lost:

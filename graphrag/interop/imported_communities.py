@@ -13,14 +13,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
 from graphrag import tables
-from graphrag.citations import KINDS, Cited, renumber_citations
+from graphrag.citations import renumber_citations
 from graphrag.ids import content_sha256, row_id
+from graphrag.interop.report_citations import Citables
 from graphrag.tables import UNCONNECTED
 
 Rows = list[dict[str, Any]]
@@ -125,15 +126,14 @@ def _finish(row: Mapping[str, Any], children: Mapping[int, list[int]], edges: Ro
 def keep_reports(
     reports: pl.DataFrame,
     communities: pl.DataFrame,
-    numbers: Mapping[Cited, Cited],
-    places: Mapping[Cited, dict[str, Any]],
+    citables: Citables,
     renumbered: Mapping[int, int],
 ) -> tuple[pl.DataFrame, int, int]:
     """Rows of community_reports; how many reports are of no community that is kept; how many citations lead nowhere.
 
-    numbers: what the files cite -> what this run calls it. places: of these, the row of the column citations.
-    renumbered: community of the files -> community here.
+    citables: the rows that the files may cite. renumbered: community of the files -> community here.
     """
+    numbers = citables.numbers | {("Reports", old): ("Reports", new) for old, new in renumbered.items()}
     by_number = {row["community"]: row for row in communities.to_dicts()}
     rows: Rows = []
     taken: set[int] = set()
@@ -160,7 +160,7 @@ def keep_reports(
                 "full_content": checked[0].text, "rank": float(report["rank"] or 0.0),
                 "rating_explanation": report["rating_explanation"] or "", "findings": findings,
                 "full_content_json": as_json, "method": "llm",
-                "citations": json.dumps([places[key] for key in checked[0].cited if key in places], ensure_ascii=False),
+                "citations": json.dumps(citables.cite(checked[0]), ensure_ascii=False),
                 "left_out": "{}",
             }
         )  # fmt: skip
@@ -174,43 +174,3 @@ def _choose_id(report: Mapping[str, Any], community: Mapping[str, Any], taken: s
         identity = row_id("community_report", community["id"], report["full_content"])
     taken.add(identity)
     return identity
-
-
-def map_numbers(
-    files: Mapping[str, Iterable[tuple[int | None, str]]], frames: Mapping[str, pl.DataFrame]
-) -> tuple[dict[Cited, Cited], dict[Cited, dict[str, Any]]]:
-    """`files`: by dataset, number in the files and id of the row here. -> both look-ups of keep_reports."""
-    numbers: dict[Cited, Cited] = {}
-    places: dict[Cited, dict[str, Any]] = {}
-    spans = _first_spans(frames)
-    for dataset, rows in files.items():
-        here = dict(frames[KINDS[dataset]].select("id", "human_readable_id").iter_rows())
-        for old, identity in rows:
-            if old is None or identity not in here:
-                continue
-            key = (dataset, here[identity])
-            numbers[dataset, old] = key
-            nowhere = {"document_id": None, "start": None, "end": None, "quote": ""}
-            places[key] = {
-                "ref": f"{dataset} ({key[1]})", "kind": KINDS[dataset], "id": identity, "human_readable_id": key[1],
-                **spans.get((dataset, identity), nowhere),
-            }  # fmt: skip
-    return numbers, places
-
-
-def _first_spans(frames: Mapping[str, pl.DataFrame]) -> dict[tuple[str, str], dict[str, Any]]:
-    """Dataset and id -> the first place where the row is said: the text unit as a whole."""
-    units = {
-        row["id"]: {
-            "document_id": row["document_id"], "start": row["start_char"], "end": row["end_char"], "quote": row["text"]
-        }
-        for row in frames["text_units"].to_dicts()
-    }  # fmt: skip
-    found = {("Sources", unit): place for unit, place in units.items()}
-    for dataset in ("Entities", "Relationships"):
-        for identity, listed in frames[KINDS[dataset]].select("id", "text_unit_ids").iter_rows():
-            if listed:
-                found[dataset, identity] = units[listed[0]]
-    for identity, unit in frames["covariates"].select("id", "text_unit_id").iter_rows():
-        found["Claims", identity] = units[unit]
-    return found

@@ -34,12 +34,12 @@ from graphrag.search.cues import (
     states_negation,
 )
 from graphrag.search.ranking import Question, stem_term
-from graphrag.search.rows import Fact, Passage
+from graphrag.search.rows import Fact, Passage, describe_vague
+from graphrag.search.support import LONGEST_QUOTE
 from graphrag.sentences import sentence_spans
 from graphrag.tokens import split_search_terms
 
 MAX_EMBEDDED = 12
-MAX_QUOTE_CHARACTERS = 600
 # A sentence is quoted when it weighs this share of the best one's weight.
 RELATIVE_FLOOR = 0.5
 # Beside sentences that say outright what is asked: how many others, and from which share of the best one's weight.
@@ -155,7 +155,7 @@ def _weigh_sentence(
 ) -> list[Quote]:
     start, end = trim_span(passage.text, *span)
     text = passage.text[start:end]
-    if start == end or len(text) > MAX_QUOTE_CHARACTERS or not any(character.isalpha() for character in text):
+    if start == end or len(text) > LONGEST_QUOTE or not any(character.isalpha() for character in text):
         return []
     if is_denied(question.text, text):
         return []
@@ -259,7 +259,7 @@ def _with_next_sentence(quote: Quote) -> Quote:
         if start >= local_end:
             gap = passage.text[local_end:start]
             start_of_item = passage.text[start : start + 1] in "-*+|#>"
-            if gap.strip() or gap.count("\n") > 1 or start_of_item or end - local_end > MAX_QUOTE_CHARACTERS:
+            if gap.strip() or gap.count("\n") > 1 or start_of_item or end - local_end > LONGEST_QUOTE:
                 return quote
             _, end = trim_span(passage.text, start, end)
             text = passage.text[quote.start - passage.start : end]
@@ -281,5 +281,8 @@ def say_fact(fact: Fact) -> str:
 
 
 def render_fact(fact: Fact) -> str:
-    """`- Auth Service -depends_on-> token cache [Data: Relationships (5)]`."""
-    return f"- {fact.render()} {cite(Relationships=[fact.human_readable_id])}"
+    """`- Auth Service -depends_on-> token cache [Data: Relationships (5)]`; a predicate that says nothing, as in
+    indexes of other tools, is followed by the relationship's description."""
+    said = describe_vague(fact)
+    shown = f"{fact.render()}: {show_quote(said)}" if said else fact.render()
+    return f"- {shown} {cite(Relationships=[fact.human_readable_id])}"

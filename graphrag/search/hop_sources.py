@@ -3,7 +3,7 @@
 A label is the file's stem where the document has one text unit, else `stem#n` with n from 1 in document order. Stems
 that clash become the shortest suffix of the path that is unique (specs/context-graph.md, section 3).
 
-Reads evidence, documents, text_units. Does not: choose or rank hops.
+Reads evidence, relationships, documents, text_units. Does not: choose or rank hops.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphrag.search.lookups import one_of
+from graphrag.search.support import narrow_quote
 
 if TYPE_CHECKING:
     from graphrag.store import Index
@@ -24,7 +25,8 @@ AUTHORED = "authored"
 
 
 class Statement(NamedTuple):
-    """One sentence that states a relationship; `document` is its path, `quote` is documents.text[start:end]."""
+    """One sentence that states a relationship; `document` is its path, `quote` is documents.text[start:end]. Of
+    evidence that is a whole text unit, the sentence nearest to the relationship."""
 
     label: str
     document: str
@@ -38,15 +40,17 @@ def load_statements(index: Index, relationship_ids: Iterable[str]) -> dict[str, 
     ids = sorted(set(relationship_ids))
     is_one, wanted = one_of("v.relationship_id", ids)
     rows = index.frame(
-        "select v.relationship_id, v.document_id, d.path, v.text_unit_id, v.start_char, v.end_char, v.quote "
-        f"from evidence v left join documents d on d.id = v.document_id where {is_one} order by all",
+        "select v.relationship_id, v.document_id, d.path, v.text_unit_id, v.start_char, v.end_char, v.quote, "
+        "concat_ws(' ', r.source, r.target, r.description) as claim "
+        "from evidence v left join documents d on d.id = v.document_id "
+        f"left join relationships r on r.id = v.relationship_id where {is_one} order by all",
         wanted,
     ).rows()
     labels = _label_rows(index, {(str(row[1] or ""), str(row[2] or ""), row[3]) for row in rows})
     found: dict[str, list[Statement]] = {relationship: [] for relationship in ids}
-    for relationship, document, path, unit, start, end, quote in rows:
-        label = labels.get((document, unit), AUTHORED)
-        found[relationship].append(Statement(label, path or "", start or 0, end or 0, quote or ""))
+    for relationship, document, path, unit, start, end, quote, claim in rows:
+        said, first, last = narrow_quote(quote, start, claim) if path else (quote or "", start or 0, end or 0)
+        found[relationship].append(Statement(labels.get((document, unit), AUTHORED), path or "", first, last, said))
     for statements in found.values():
         statements.sort(key=lambda statement: (natural_key(statement.label), statement.document, statement.start))
     return found

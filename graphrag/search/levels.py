@@ -47,7 +47,11 @@ def load_hierarchy(index: Index) -> Hierarchy:
         ).rows()
     )
     if not reports:
-        raise SearchError('No community reports. Run "graphrag index".')
+        raise SearchError(
+            'No community reports. Run "graphrag index".'
+            if rows
+            else "No community reports: the index has no relationships to find communities by. Ask with --basic."
+        )
     return Hierarchy([Community(*row[:4]) for row in rows], reports, {row[0]: row[4] for row in rows})
 
 

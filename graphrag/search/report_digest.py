@@ -95,16 +95,18 @@ def _weigh_meaning(question: Question, quotes: Sequence[Quote]) -> list[Quote]:
 
 
 def _choose(quotes: Sequence[Quote], *, limit: int) -> dict[str, list[Quote]]:
-    """Best first, up to `limit` a report, none said twice in the answer, none far below the best."""
+    """Best first, up to `limit` a report, none said twice in the answer, none far below the best; of several documents
+    none has more than its share."""
     chosen: dict[str, list[Quote]] = {}
     words: list[set[str]] = []
     n_of: dict[str, int] = {}
     ordered = sorted(quotes, key=lambda quote: -round(quote.weight, 6))
+    share = MAX_QUOTES_A_DOCUMENT if len({quote.document for quote in quotes}) > 1 else len(quotes)
     for quote in ordered:
         if quote.weight < RELATIVE_FLOOR * ordered[0].weight:
             break
         terms = set(split_search_terms(quote.text))
-        if len(chosen.get(quote.report_id, ())) >= limit or n_of.get(quote.document, 0) >= MAX_QUOTES_A_DOCUMENT:
+        if len(chosen.get(quote.report_id, ())) >= limit or n_of.get(quote.document, 0) >= share:
             continue
         if not any(is_near_duplicate(terms, others) for others in words):
             chosen.setdefault(quote.report_id, []).append(quote)

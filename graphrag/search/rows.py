@@ -11,9 +11,10 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphrag.citations import check_citations
+from graphrag.replies.fields import DEFAULT_PREDICATE
 from graphrag.search.answer import Citation
 from graphrag.search.lookups import one_of
-from graphrag.search.support import list_statements
+from graphrag.search.support import LONGEST_QUOTE, list_statements, narrow_quote
 
 if TYPE_CHECKING:
     from graphrag.store import Index
@@ -33,7 +34,7 @@ class Passage(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """A relationship and its best evidence."""
+    """A relationship and its best evidence; of evidence that is a whole text unit, the sentence nearest to it."""
 
     id: str
     human_readable_id: int
@@ -123,8 +124,20 @@ def load_facts(index: Index, ids: Sequence[str]) -> list[Fact]:
         """,
         [*wanted, *stated],
     ).rows()
-    found = {row[0]: Fact(*row) for row in rows}
+    found = {row[0]: _narrow(Fact(*row)) for row in rows}
     return [found[owner_id] for owner_id in ids if owner_id in found]
+
+
+def describe_vague(fact: Fact) -> str:
+    """The description of a relationship whose predicate says nothing, as in indexes of other tools; else empty."""
+    is_vague = fact.predicate == DEFAULT_PREDICATE and len(fact.description) <= LONGEST_QUOTE
+    return fact.description if is_vague else ""
+
+
+def _narrow(fact: Fact) -> Fact:
+    claim = f"{fact.source} {fact.target} {fact.description}"
+    quote, start, end = narrow_quote(fact.quote, fact.start, claim)
+    return fact._replace(quote=quote, start=start, end=end)
 
 
 def load_reports(index: Index, ids: Sequence[str]) -> list[Report]:

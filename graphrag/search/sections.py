@@ -14,7 +14,7 @@ import polars as pl
 from graphrag.context import Section, section
 from graphrag.errors import UsageError
 from graphrag.search.answer import Source
-from graphrag.search.rows import Fact, Passage, Report
+from graphrag.search.rows import Fact, Passage, Report, describe_vague
 
 
 def check_budget(budget_tokens: int) -> None:
@@ -42,7 +42,10 @@ def source_section(
 
 
 def fact_section(facts: Sequence[Fact], *, share: float = 1.0) -> Section:
-    rows = [(f.human_readable_id, f.source, f.predicate, f.target, f"{f.weight:g}", f.quote) for f in facts]
+    rows = [
+        (f.human_readable_id, f.source, f.predicate, f.target, f"{f.weight:g}", describe_vague(f) or f.quote)
+        for f in facts
+    ]
     names = ("source", "predicate", "target", "weight", "evidence")
     return section("Relationships", _frame(rows, *names), {name: name for name in names}, share=share)
 

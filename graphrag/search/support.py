@@ -22,6 +22,7 @@ from graphrag.tokens import split_search_terms
 UNSUPPORTED = "[unsupported]"
 SHARE_HELD = 0.75  # of a sentence's words in one row: what is added to a paraphrase beyond a quarter is new
 FEWEST_WORDS = 2
+LONGEST_QUOTE = 600  # characters; longer evidence is a whole text unit, as an import has it, and no sentence
 _CITATION_AND_STOP = re.compile(rf"{CITATION.pattern}([.!?。]*)", re.IGNORECASE)
 
 _RULE_OF_TABLE = re.compile(r"\|[\s|:-]+")
@@ -98,6 +99,13 @@ def choose_span(text: str, claim: str) -> tuple[int, int] | None:
     spans = [span for span in sentence_spans(text) if not text.startswith(("#", "```", "~~~"), span[0])]
     spans = spans or sentence_spans(text)
     return max(spans, key=lambda span: (len(stem_words(text[slice(*span)]) & wanted), -span[0]), default=None)
+
+
+def narrow_quote(quote: str, start: int, claim: str) -> tuple[str, int, int]:
+    """What is shown of evidence, with its place: all of it, or of a whole text unit the sentence most like `claim`."""
+    span = choose_span(quote, claim) if len(quote) > LONGEST_QUOTE else None
+    first, end = span or (0, len(quote))
+    return quote[first:end], start + first, start + end
 
 
 def stem_words(text: str) -> set[str]:
