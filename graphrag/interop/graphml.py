@@ -1,6 +1,7 @@
 """GraphML of entities and relationships, one file: for Gephi, igraph, networkx and yEd (graphdrawing.org, GraphML 1.0).
 
-A directed graph with parallel edges. Characters that XML 1.0 forbids become U+FFFD. Does not: lay out or colour.
+A directed graph with parallel edges. Characters that XML 1.0 forbids become U+FFFD; what is
+empty is left out, which all readers take alike. Does not: lay out or colour.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def _render(selection: Selection) -> Iterator[str]:
 
 
 def _data(owner: str, keys: dict[str, str], values: dict[str, Any]) -> str:
-    said = ((name, values[name]) for name in keys if values[name] is not None)
+    said = ((name, values[name]) for name in keys if values[name] not in (None, ""))
     return "".join(f'<data key="{owner}_{name}">{escape(_clean(_say(value)))}</data>' for name, value in said)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -113,11 +114,12 @@ def main(export: Path, python: Path) -> None:
     ours = re.sub(r"api_key: \$\{GRAPHRAG_API_KEY\}", base, settings)
     ours = re.sub(r"(embedding_models:.*?model: )\S+", r"\1text-embedding-3-small", ours, flags=re.DOTALL, count=1)
     (export / "settings.yaml").write_text(ours, encoding="utf-8")
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     try:
         for method in METHODS:
             PROMPTS.clear()
             command = [str(python.parent / "graphrag"), "query", "--root", str(export), "--method", method, QUESTION]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
             print(
                 f"{method}: exit {done.returncode}, {len(PROMPTS)} calls, our rows in them: {count_rows(PROMPTS, rows)}"
             )

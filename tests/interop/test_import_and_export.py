@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import zipfile
 from pathlib import Path
 
-import igraph
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -15,33 +13,12 @@ from polars.testing import assert_frame_equal
 from graphrag import Index
 from graphrag.errors import GraphragError, InputError, UsageError
 from graphrag.interop.export import export_index
-from graphrag.interop.import_run import run_import
 from graphrag.pipeline import run_pipeline
-from graphrag.run import RunSummary
-from graphrag.settings import Settings
-from graphrag.settings_file import load_settings
 
 from ..conftest import ROOT
+from .imports import import_into, open_settings
 
 ROUND = ("entities", "relationships", "communities", "community_reports", "evidence", "documents", "text_units")
-
-
-def open_settings(work: Path, *more: str) -> Settings:
-    places = [f"input.dir={work / 'input'}", f"output.dir={work / 'output'}", f"cache.dir={work / 'cache'}"]
-    overrides = [*places, "embeddings.model=none", "disambiguation.aliases=none.toml"]
-    overrides += [f"links.relations={work / 'relations.jsonl'}", *more]
-    return load_settings(ROOT, overrides=overrides, environ={})[0]
-
-
-def import_into(work: Path, source: Path, **options: str) -> tuple[RunSummary, Index]:
-    settings = open_settings(work)
-    summary = run_import(settings, ROOT, source, **options)  # type: ignore[arg-type]
-    return summary, Index(settings, ROOT)
-
-
-@pytest.fixture
-def sample(sample_index: Path) -> Index:
-    return Index.open(ROOT, overrides=[f"output.dir={sample_index}"])
 
 
 def test_round_trip_gives_the_same_index(sample: Index, tmp_path: Path) -> None:
@@ -74,43 +51,6 @@ def test_without_our_own_tables_the_same_entities_pairs_and_communities_come_bac
     ):
         ours, theirs = (i.table(name).select(columns).sort(columns[0]) for i in (index, sample))
         assert_frame_equal(ours, theirs)
-
-
-def test_graphml_opens_in_igraph_with_equal_counts(sample: Index, tmp_path: Path) -> None:
-    export_index(sample, tmp_path / "out", format="graphml")
-    graph = igraph.Graph.Read_GraphML(str(tmp_path / "out" / "graph.graphml"))
-    assert graph.vcount() == sample.table("entities").height
-    assert graph.ecount() == sample.table("relationships").height
-    assert set(graph.vs["label"]) == set(sample.table("entities")["title"])
-
-
-def test_neo4j_files_have_no_dangling_id(sample: Index, tmp_path: Path) -> None:
-    done = export_index(sample, tmp_path / "out", format="neo4j", min_weight=2)
-    rows = {}
-    for name in ("entities", "relationships"):
-        with (tmp_path / "out" / f"{name}.csv").open(encoding="utf-8", newline="") as handle:
-            rows[name] = list(csv.DictReader(handle, strict=True))
-    ids = {row["id:ID(Entity)"] for row in rows["entities"]}
-    assert len(rows["relationships"]) == done.n_relationships < sample.table("relationships").height
-    assert {row[f":{end}_ID(Entity)"] for row in rows["relationships"] for end in ("START", "END")} <= ids
-
-
-def test_the_vault_indexed_again_has_the_same_links(sample: Index, tmp_path: Path) -> None:
-    export_index(sample, tmp_path / "input", format="obsidian")
-    settings = open_settings(tmp_path, "extraction.nlp=lite", "gates.duplicate_share=1")
-    run_pipeline(settings, ROOT)
-    links = Index(settings, ROOT).sql(
-        "select distinct a.path as source, b.path as target from links l join documents a on a.id = l.document_id "
-        "join documents b on b.id = l.target_document_id where l.status = 'resolved'"
-    )
-    ids = {
-        path.name: json.loads(line.removeprefix("graphrag_id: "))
-        for path in (tmp_path / "input").glob("*.md")
-        for line in path.read_text(encoding="utf-8").splitlines()
-        if line.startswith("graphrag_id: ")
-    }
-    found = {(ids[a], ids[b]) for a, b in links.iter_rows()}
-    assert found == set(sample.table("relationships").select("source_id", "target_id").iter_rows())
 
 
 def test_a_graph_of_ones_own_needs_source_and_target_only(tmp_path: Path) -> None:
