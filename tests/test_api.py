@@ -90,6 +90,10 @@ def test_where_restricts_all_that_is_asked(index: Index) -> None:
         ROOT, overrides=[f"output.dir={index.settings.output.dir}"], where="path like 'services/%'"
     ) as restricted:
         assert set(restricted.table("documents")["path"].str.starts_with("services/")) == {True}
+        for name, table in TABLES.items():
+            assert restricted.table(name).schema == table.schema
+        reports = restricted.table("community_reports")
+        assert reports.height < index.table("community_reports").height
         assert "documents match --where" in restricted.search("What depends on Redis?", mode="local").notices[0]
     assert index.table("documents").height > 20
     assert isinstance(index.sql("from documents"), pl.DataFrame)

@@ -1,8 +1,8 @@
 """The folder of microsoft/graphrag 3.x: settings.yaml, output/*.parquet, output/lancedb, for its own query engine.
 
 The first columns of our tables are its columns; further columns and tables of ours lie beside them, where it does not
-look, so that `graphrag import` of the folder gives the same index again. Vectors are ours: a query must be embedded by
-the same model, or what it finds means nothing.
+look, so that `graphrag import` of the folder gives the same index again. A part of an index has its tables only.
+Vectors are ours: a query must be embedded by the same model, or what it finds means nothing.
 
 Does not: call its code. lancedb (extra `lancedb`) is imported here only.
 """
@@ -20,6 +20,7 @@ from graphrag.store import Index
 VECTOR_TABLES = {
     "entity_description": "entities", "community_full_content": "community_reports", "text_unit_text": "text_units",
 }  # fmt: skip
+PART = "A part of the index: without our own tables, so graphrag import takes whole text units as its evidence."
 SETTINGS = """\
 # Written by graphrag export. Fill in the models; the embedding model must be the one that made the vectors: {model}.
 completion_models:
@@ -46,15 +47,16 @@ def write_reference(selection: Selection, folder: Path, index: Index) -> tuple[l
     chosen = {name: getattr(selection, name) for name in Selection._fields if name in tables.TABLES}
     written = []
     for name, table in tables.TABLES.items():
-        if (table.is_log and name != "relationship_events") or name == "embeddings":
+        is_log = table.is_log and name != "relationship_events"
+        if is_log or name == "embeddings" or not (selection.is_whole or table.n_reference):
             continue
         frame = chosen[name] if name in chosen else index.table(name)
         frame.write_parquet(output / f"{name}.parquet", compression="zstd")
         written.append(f"output/{name}.parquet")
     dim, model = _describe_vectors(index)
     (folder / "settings.yaml").write_text(SETTINGS.format(model=model, dim=dim), encoding="utf-8")
-    notices = _write_vectors(index, chosen, output / "lancedb")
-    return [*written, "settings.yaml"], notices
+    notices = [] if selection.is_whole else [PART]
+    return [*written, "settings.yaml"], notices + _write_vectors(index, chosen, output / "lancedb")
 
 
 def _describe_vectors(index: Index) -> tuple[int, str]:

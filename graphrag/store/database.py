@@ -315,13 +315,18 @@ class Index:
         self._connection.unregister("components_in_memory")
 
     def table(self, name: str) -> pl.DataFrame:
-        """One table as tables.py declares it, rows in their order. Raises TableError for another name."""
+        """One table as tables.py declares it, rows in their order. Raises TableError for another name.
+
+        Where the index shows some documents only, a report that speaks of others too is left out.
+        """
         if name not in TABLES:
             raise TableError(f"No table {name!r}.{did_you_mean(name, TABLES)}")
         frame = self.frame(f'select * from "{name}"')
+        if self.restriction and name == "community_reports":
+            frame = frame.filter("is_whole")  # a search reads of the others what these documents say (search/rows.py)
         if name == "embeddings":
             frame = self._with_vectors(frame)
-        return TABLES[name].conform(frame)
+        return TABLES[name].conform(frame.drop("is_whole", strict=False))
 
     def find_label(self, table: str, number: int) -> str:
         """What the row of a human_readable_id is or was called, in this run or an earlier one; empty for none."""

@@ -95,7 +95,7 @@ _STATEMENTS = (
     "create temp view documents as select * from RUN.documents semi join matching_documents using (id)",
     *(
         f"create temp view {name} as select * from RUN.{name} semi join documents d on d.id = document_id"
-        for name in ("text_units", "entity_mentions", "evidence", "links")
+        for name in ("text_units", "entity_mentions", "relationship_mentions", "evidence", "links")
     ),
     "create temp view covariates as select * from RUN.covariates semi join text_units u on u.id = text_unit_id",
     _RELATIONSHIPS,
