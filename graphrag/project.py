@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 
-from graphrag.errors import GraphragError, SettingsError, shown_path
+from graphrag.errors import GraphragError, PromptError, SettingsError, shown_path
 from graphrag.settings import EMBEDDED, Settings, recording_name
 from graphrag.settings_file import FILE_NAME, render_template
 
@@ -89,16 +90,32 @@ def check_project(settings: Settings, root: Path) -> list[tuple[str, str, str]]:
     return found
 
 
+def _check_other_prompts(root: Path, known: Collection[str]) -> list[str]:
+    """What is wrong with the user's prompts of searches, and of stages that are off: no run ends of it."""
+    from graphrag.prompts import PROMPTS, load_prompt
+
+    told: list[str] = []
+    for name in PROMPTS:
+        if name not in known:
+            try:
+                told += load_prompt(name, root).warnings
+            except PromptError as error:
+                told.append(str(error))
+    return told
+
+
 def _check_model(settings: Settings, root: Path) -> list[tuple[str, str, str]]:
     """Prompts, key and price of the model that settings name. Asks it nothing, and never shows the key."""
     from graphrag.llm.litellm_door import default_key_name
     from graphrag.llm.prices import price_models
+    from graphrag.prompts import list_unread_files
     from graphrag.run_model import load_run_prompts
 
     found = []
     try:
         prompts = load_run_prompts(settings, root)
         warnings = [line for prompt in prompts.values() for line in prompt.warnings]
+        warnings += [*_check_other_prompts(root, set(prompts)), *list_unread_files(root)]
         words = "; ".join(warnings) or f"{len(prompts)} prompts hold what they need"
         found.append(("--" if warnings else "ok", "prompts", words))
     except GraphragError as error:

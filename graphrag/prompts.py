@@ -24,6 +24,7 @@ from graphrag.errors import PromptError, did_you_mean
 from graphrag.ids import content_sha256
 
 FOLDER = "prompts"
+SUFFIXES = (".md", ".txt")
 USER_LINE = "<!-- user -->"
 DELIMITERS = {"tuple_delimiter": "<|>", "record_delimiter": "##", "completion_delimiter": "<|COMPLETE|>"}
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
@@ -55,11 +56,14 @@ class PromptKind:
 
 
 PROMPTS: dict[str, PromptKind] = {
-    "extract_graph": PromptKind(("input_text",), ("entity_types",), ("input_text",), DELIMITERS),
+    "extract_graph": PromptKind(
+        ("input_text",), ("entity_types",), ("input_text",), DELIMITERS, other_names=("entity_extraction",)
+    ),
     "continue_extraction": PromptKind((), ("entity_types",), (), DELIMITERS),
     "repair_reply": PromptKind(),
     "extract_claims": PromptKind(
-        ("input_text",), ("entity_specs", "claim_description"), ("input_text",), DELIMITERS
+        ("input_text",), ("entity_specs", "claim_description"), ("input_text",), DELIMITERS,
+        other_names=("claim_extraction",),
     ),
     "summarize_descriptions": PromptKind(
         ("description_list",), ("entity_name", "max_length"), ("entity_name", "description_list")
@@ -108,6 +112,12 @@ PROMPTS: dict[str, PromptKind] = {
         ("context_data",), ("max_length", "response_type", "question"), ("context_data", "question"),
     ),
 }  # fmt: skip
+
+UNREAD = {
+    "global_search_knowledge_system_prompt": "answers rest on the index alone",
+    "question_gen_system_prompt": "no command asks for questions",
+}
+"""Files of the reference that nothing here reads, and why; its own commands do not read them either."""
 
 
 @dataclass(frozen=True)
@@ -177,6 +187,18 @@ def load_prompt(name: str, root: Path | None = None) -> Prompt:
     return check_prompt(name, text, path=shown)
 
 
+def list_unread_files(root: Path) -> list[str]:
+    """A line for each prompt file of the user that no prompt is read from, with the nearest name."""
+    known = [stem for name, kind in PROMPTS.items() for stem in (name, *kind.other_names)]
+    told = []
+    for path in sorted((root / FOLDER).glob("*")):
+        if path.suffix not in SUFFIXES or path.stem in (*known, "README"):
+            continue
+        why = f": {UNREAD[path.stem]}." if path.stem in UNREAD else f".{did_you_mean(path.stem, known)}"
+        told.append(f"{_show_path(path, root)} is not read{why}")
+    return told
+
+
 def check_prompt(name: str, text: str, *, path: str) -> Prompt:
     """A Prompt made of the text of a file, or a PromptError; `path` is what messages call it."""
     kind = PROMPTS[name]
@@ -230,7 +252,7 @@ def packaged_folder() -> Path:
 def _find_file(name: str, root: Path | None) -> Path:
     names = (name, *PROMPTS[name].other_names)
     if root is not None:
-        for candidate in (root / FOLDER / f"{stem}{suffix}" for stem in names for suffix in (".md", ".txt")):
+        for candidate in (root / FOLDER / f"{stem}{suffix}" for stem in names for suffix in SUFFIXES):
             if candidate.exists():
                 return candidate
     return packaged_folder() / f"{name}.md"
