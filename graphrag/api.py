@@ -26,13 +26,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from graphrag import store
-from graphrag.errors import NothingFound, UsageError, did_you_mean
+from graphrag.errors import NothingFound, StoreError, UsageError, did_you_mean
 from graphrag.object_storage import is_url
 from graphrag.search.edges import DIRECTIONS, Direction, Edge, Hop, open_edges
 from graphrag.search.hop_sources import load_statements
 from graphrag.search.seeds import resolve_entity
 from graphrag.settings import EMBEDDED, Settings
 from graphrag.settings_file import find_root, load_settings
+from graphrag.vectors import locate_model
 from graphrag.walk_results import FoundChains, FoundImpact, FoundNeighbors, FoundRisks, FoundRoutes, Statements
 
 if TYPE_CHECKING:
@@ -120,7 +121,6 @@ class Index:
         from graphrag.search import answer_question
         from graphrag.search.folded_entries import choose_fold
         from graphrag.search.new_notes import add_new_notes
-        from graphrag.vectors import locate_model
 
         question, knobs = check_question(question, mode, dynamic=dynamic), self.settings.search
         chosen, told = self._choose_mode(mode, question, is_global=dynamic or level is not None)
@@ -141,7 +141,9 @@ class Index:
             drift=self._read_drift_bounds() if chosen == "drift" else None,
             on_text=on_text,
         )
-        answer = add_new_notes(answer, notes, top=knobs.top if top is None else top)
+        answer = add_new_notes(
+            answer, notes, top=knobs.top if top is None else top, nearness=self._find_near_notes(notes, question)
+        )
         if knobs.count_usage:
             place = self.root / self.settings.output.dir
             store.append_usage(place, [source.path for source in answer.sources], mode=chosen)
@@ -215,6 +217,21 @@ class Index:
         place = self.settings.input.dir
         input_dir = None if is_url(place) else self.root / place
         return load_new_notes(self._store, input_dir, self.settings.learn.folder)
+
+    def _find_near_notes(self, notes: Sequence[NewNote], question: str) -> dict[str, float]:
+        """Those of the new notes that are near in meaning, by document id; their vectors are made once."""
+        if not notes or self.settings.embeddings.model == "none":
+            return {}
+        from graphrag.memo import Memo
+        from graphrag.search.new_notes import find_near_notes
+
+        model = locate_model(self.settings.embeddings.model, self.root)
+        try:
+            memo = Memo(self.root / self.settings.cache.dir / "memo.sqlite")
+        except StoreError:  # a folder that may not be written
+            return find_near_notes(self._store, notes, question, model=model, memo=None)
+        with memo:
+            return find_near_notes(self._store, notes, question, model=model, memo=memo)
 
     def _add_written(self, fold: Fold | None, notes: Sequence[NewNote]) -> Fold | None:
         """With what was related and learned since the run was published."""
