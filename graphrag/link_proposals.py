@@ -34,12 +34,13 @@ MAX_SIMILAR, MAX_A_NOTE = 100, 3  # proposals of pairs, the most alike first; of
 SEE_ALSO = "See also"
 _HEADING = re.compile(r"^#{1,6}[ \t]+(?:See also|Related|Related notes)[ \t]*:?[ \t]*#*[ \t]*$", re.I | re.M)
 _ANY_HEADING = re.compile(r"^#{1,6}[ \t]", re.M)
-# What is no plain words: headings of both kinds, rows of tables, brackets, tags of HTML, addresses, formulas, comments.
+# What is no plain words: headings of both kinds, brackets, tags of HTML, addresses, formulas, comments.
 _NOT_PLAIN = re.compile(
-    r"^[ \t>]*#{1,6}[ \t][^\n]*$|^[^\n]+\n(?=[ \t]*(?:=+|-+)[ \t]*$)|^[^\n]*\|[^\n]*$|\[[^\[\]\n]*\](?:\([^()\n]*\))?|"
+    r"^[ \t>]*#{1,6}[ \t][^\n]*$|^[^\n]+\n(?=[ \t]*(?:=+|-+)[ \t]*$)|\[[^\[\]\n]*\](?:\([^()\n]*\))?|"
     r"<[^<>\n]*>|\S*://\S*|\$\$[^$]*\$\$|\$[^$\n]+\$|%%[^%]*%%",
     re.M,
 )
+_ROW = re.compile(r"^[^\n]*\|[^\n]*$", re.M)  # of a table, where the bar of a link would end a cell
 
 
 class Proposal(NamedTuple):
@@ -152,7 +153,8 @@ def find_mention(text: str, names: Sequence[str]) -> tuple[int, int] | None:
     if not pattern.search(text):
         return None
     plain = mask_code(text, find_body(text, "md"))
-    plain = _NOT_PLAIN.sub(lambda part: FILLER * len(part[0]), plain)
+    for part in (_NOT_PLAIN, _ROW):  # in this order: the bar in a link makes no row
+        plain = part.sub(lambda found: FILLER * len(found[0]), plain)
     found = pattern.search(plain)
     return found.span() if found else None
 

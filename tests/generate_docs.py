@@ -1,7 +1,7 @@
 """Writes the generated pages (`make docs`).
 
 settings.toml of this repository, docs/tables.md, docs/settings.md; and, from a fresh index of the sample, the output in
-the console blocks of README.md and docs/disambiguation.md and the answers in docs/sql.md.
+the console blocks of README.md and of the pages that readme.py names, and the answers in docs/sql.md.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from graphrag.settings_file import load_settings, render_settings_page, render_t
 from graphrag.tables import render_data_dictionary
 
 from .conftest import ROOT
-from .readme import README, rewrite_outputs, run_command
+from .readme import PAGES, README, rewrite_outputs, run_command
 from .sql_docs import PAGE, rewrite_answers
 
 # What the sample's documents call a need, beside the default.
@@ -50,8 +50,9 @@ def generate_docs() -> None:
 
         README.write_text(rewrite_outputs(README.read_text(encoding="utf-8"), run), encoding="utf-8")
         PAGE.write_text(rewrite_answers(PAGE.read_text(encoding="utf-8"), output_dir), encoding="utf-8")
-        names = ROOT / "docs" / "disambiguation.md"
-        names.write_text(rewrite_outputs(names.read_text(encoding="utf-8"), run), encoding="utf-8")
+        for name in PAGES:
+            page = ROOT / "docs" / name
+            page.write_text(rewrite_outputs(page.read_text(encoding="utf-8"), run), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -63,6 +63,16 @@ def test_several_links_of_one_note_and_of_several_are_written_once(tmp_path: Pat
     assert {name: file.read_bytes() for name, file in files.items()} == before
 
 
+def test_links_with_labels_may_stand_on_one_line(tmp_path: Path) -> None:
+    file, text = tmp_path / "a.md", "Redis feeds Kafka.\n"
+    file.write_text(text, encoding="utf-8")
+    writer = LinkWriter(LinkTargets(["a.md", "x/redis.md", "x/kafka.md"]))
+    found = [propose_mention(writer, "a.md", text, f"x/{name.lower()}.md", [name]) for name in ("Redis", "Kafka")]
+    changes = write_links([proposal for proposal in found if proposal], {"a.md": file}, writer)
+    assert [change.why for change in changes] == ["", ""]
+    assert file.read_text("utf-8") == "[[redis|Redis]] feeds [[kafka|Kafka]].\n"
+
+
 def test_a_file_that_somebody_saves_meanwhile_stays_theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "a.md"
     file.write_text(TEXT, encoding="utf-8")

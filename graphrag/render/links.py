@@ -12,9 +12,9 @@ from graphrag.vault_files import Change
 
 MAX_PLACES = 3
 ADVICE = {
-    DEPTH: "--routing depth: the links are dense and the notes few",
-    SYNTHESIS: "--routing synthesis: several entry notes make up for few links",
-    HYBRID: "--routing hybrid: of so many notes only those like an entry should be read",
+    DEPTH: "--documents --routing depth: the links are dense and the notes few",
+    SYNTHESIS: "--documents --routing synthesis: several entry notes make up for few links",
+    HYBRID: "--documents --routing hybrid: of so many notes only those like an entry should be read",
     WHOLE: "--basic: no link to follow; the proposals say where links could be",
 }
 AUDIT = "For an audit, where each line must show its note: --routing depth, with routing.source_tags = true."
@@ -24,13 +24,14 @@ def render_links(report: LinkReport, proposals: Sequence[Proposal], *, limit: in
     """The report; each list to `limit` lines, 0 shows all."""
     missing = [_render_missing(row) for row in report.missing]
     if missing_only:
-        return "\n".join(_list("Targets that no document has", missing, limit) or ["Every link leads to a document."])
+        shown = _list("Targets that no document has", missing, limit) + _tell_lenient(report)
+        return "\n".join(shown).strip() or "Every link leads to a document."
     counts = ", ".join(f"{n:,} {status}" for status, n in report.by_status.items()) or "none"
     lines = [
         f"{report.n_documents:,} notes, {report.n_links:,} links: {counts}. "
         f"{report.n_edges:,} pairs of notes are linked."
     ]
-    lines += _list("Targets that no document has", missing, limit)
+    lines += _list("Targets that no document has", missing, limit) + _tell_lenient(report)
     ambiguous = [f"[[{row['target']}]] -> {row['path']}, {_links(row['n_links'])}" for row in report.ambiguous]
     lines += _list("Names of several documents, and the one that links go to", ambiguous, limit)
     cut = [f"{row['place']}  {row['raw']}, not {row['path']}: # begins a heading" for row in report.cut_names]
@@ -43,11 +44,12 @@ def render_links(report: LinkReport, proposals: Sequence[Proposal], *, limit: in
     lines += _list("Alike, not linked", pairs, limit)
     if proposals:
         lines += ["", "No note is changed unless you accept: graphrag links --apply ID (repeatable), or --apply all."]
-    return "\n".join([*lines, "", f"To search whole notes: {ADVICE[report.advice]}."])
+    return "\n".join([*lines, "", f"Best searched with graphrag search {ADVICE[report.advice]}."])
 
 
 def render_advice(report: LinkReport) -> str:
-    return f"{report.n_documents:,} notes, {report.n_links:,} links. {ADVICE[report.advice]}.\n{AUDIT}"
+    counts = f"{report.n_documents:,} notes, {report.n_edges:,} pairs of them linked"
+    return f"{counts}. Best searched with graphrag search:\n  {ADVICE[report.advice]}.\n{AUDIT}"
 
 
 def render_changes(changes: Sequence[Change]) -> str:
@@ -63,6 +65,11 @@ def render_pages(pages: Sequence[tuple[Path, bool]]) -> str:
     if not pages:
         return "No notes, no index."
     return "\n".join(f"{'wrote  ' if is_new else 'as it was'}  {shown_path(path)}" for path, is_new in pages)
+
+
+def _tell_lenient(report: LinkReport) -> list[str]:
+    n_owned = sum(row["n_links"] for row in report.missing if len(row["owners"]) == 1)
+    return [f'  With links.aliases = "lenient", {n_owned:,} of these links would lead somewhere.'] if n_owned else []
 
 
 def _render_proposal(proposal: Proposal) -> str:

@@ -62,7 +62,7 @@ def test_nothing_is_changed_without_being_asked(root: Path, graphrag: Graphrag) 
     assert code == 0 and hash_vault(root) == before
     assert "Login Flow.md:8  Token Cache -> [[Token Cache]]\n" in out and "No note is changed unless" in out
     assert "Home.md:3  [[C# Notes]], not C# Notes.md: # begins a heading" in out
-    assert "To search whole notes: --routing synthesis" in out
+    assert "Best searched with graphrag search --documents --routing synthesis: " in out
     for option in ("--unresolved", "--advise", "--json"):
         assert graphrag("links", option)[0] == 0
     assert hash_vault(root) == before
