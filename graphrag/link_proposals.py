@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from graphrag.ids import row_id
@@ -152,11 +153,17 @@ def find_mention(text: str, names: Sequence[str]) -> tuple[int, int] | None:
     pattern = re.compile(rf"(?<![\w#@/\\.-])(?:{wanted})(?![\w/@-])(?!\.\w)")
     if not pattern.search(text):
         return None
+    found = pattern.search(_show_plain_words(text))
+    return found.span() if found else None
+
+
+@lru_cache(maxsize=8)  # a note has several mentions, one after the other
+def _show_plain_words(text: str) -> str:
+    """A Markdown text with all that is no plain words hidden."""
     plain = mask_code(text, find_body(text, "md"))
     for part in (_NOT_PLAIN, _ROW):  # in this order: the bar in a link makes no row
         plain = part.sub(lambda found: FILLER * len(found[0]), plain)
-    found = pattern.search(plain)
-    return found.span() if found else None
+    return plain
 
 
 def add_to_list(text: str, link: str) -> str:
@@ -176,7 +183,7 @@ def add_to_list(text: str, link: str) -> str:
 
 def is_sound(writer: LinkWriter, path: str, before: str, after: str, target: str) -> bool:
     """Whether `after` has one link more, to the target, and all links of `before` as they were."""
-    old = Counter(link.raw for link in read_links(before, dialect=writer.dialect).links)
+    old = _count_links(before, writer.dialect)
     links = read_links(after, dialect=writer.dialect).links
     added = Counter(link.raw for link in links) - old
     if added.total() != 1 or len(links) != old.total() + 1:
@@ -184,6 +191,11 @@ def is_sound(writer: LinkWriter, path: str, before: str, after: str, target: str
     (raw,) = added
     link = next(link for link in links if link.raw == raw)
     return find_ends(writer.targets, path, link)[1].path == target
+
+
+@lru_cache(maxsize=8)
+def _count_links(text: str, dialect: str) -> Counter[str]:
+    return Counter(link.raw for link in read_links(text, dialect=dialect).links)
 
 
 def _list_reached(writer: LinkWriter, path: str, text: str) -> set[str | None]:

@@ -14,6 +14,7 @@ from graphrag.cli.options import Json, Root, Set, open_project
 
 if TYPE_CHECKING:
     from graphrag.link_proposals import Proposal
+    from graphrag.link_report import LinkReport
     from graphrag.settings import Settings
     from graphrag.store import Index
     from graphrag.vault_files import Change
@@ -69,7 +70,7 @@ def links(
             print(render_json(rows) if json else render_changes(changes))
             return
         found = report_links(index)
-        proposals = _propose(index, settings) if not unresolved and not advise else []
+        proposals = _propose(index, settings, found) if not unresolved and not advise else []
     if json:
         whole = found._asdict() | {"proposals": [proposal._asdict() for proposal in proposals]}
         print(render_json(found.missing if unresolved else {"advice": found.advice} if advise else whole))
@@ -79,11 +80,10 @@ def links(
         print(render_links(found, proposals, limit=limit, missing_only=unresolved))
 
 
-def _propose(index: Index, settings: Settings) -> list[Proposal]:
+def _propose(index: Index, settings: Settings, report: LinkReport) -> list[Proposal]:
     from graphrag.link_proposals import propose_links
-    from graphrag.link_report import report_links
 
-    hubs = {row["path"] for row in report_links(index).hubs}
+    hubs = {row["path"] for row in report.hubs}
     return propose_links(index, hubs=hubs, dialect=settings.links.dialect)
 
 
@@ -102,6 +102,7 @@ def _apply(index: Index, settings: Settings, root: Path, ids: list[str]) -> list
     """Write the links of accepted proposals into the notes of the input folder."""
     from graphrag.errors import UsageError
     from graphrag.link_proposals import LinkWriter
+    from graphrag.link_report import report_links
     from graphrag.object_storage import is_url
     from graphrag.reading.folders import list_files
     from graphrag.store.runs import disk_errors
@@ -109,7 +110,7 @@ def _apply(index: Index, settings: Settings, root: Path, ids: list[str]) -> list
 
     if is_url(settings.input.dir):
         raise UsageError(f"--apply changes files in a folder; input.dir is {settings.input.dir}.")
-    proposed = _propose(index, settings)
+    proposed = _propose(index, settings, report_links(index))
     accepted = proposed if ids == [ALL] else [_find(proposed, name) for name in dict.fromkeys(ids)]
     output = [root / place for place in (settings.output.dir, settings.cache.dir, settings.links.relations)]
     with disk_errors("read", root / settings.input.dir):

@@ -130,3 +130,11 @@ def test_a_link_to_what_the_text_never_names_is_listed(tmp_path: Path, frames: F
     publish_vault(tmp_path, texts, links, frames)
     found = ask_sql(tmp_path, "select path, raw, target_path, entity from linked_but_never_mentioned")
     assert found.rows() == [("a.md", "[[Kafka.md]]", "Kafka.md", "Kafka")]
+
+
+def test_a_note_that_is_named_and_not_linked_is_listed_with_the_names(tmp_path: Path, frames: Frames) -> None:
+    texts = {"a.md": ["Redis", "Redis", "Kafka"], "b.md": ["Redis"], "Redis.md": ["Redis"], "Kafka.md": ["Kafka"]}
+    links = [("b.md", "Redis.md", "resolved"), ("a.md", "Kafka.md", "ambiguous"), ("a.md", "x", "unresolved")]
+    publish_vault(tmp_path, texts, links, frames)
+    found = ask_sql(tmp_path, "select path, target_path, entity, n_mentions from mentioned_but_unlinked")
+    assert found.rows() == [("a.md", "Redis.md", "Redis", 2)]
