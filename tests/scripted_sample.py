@@ -1,7 +1,8 @@
 """The sample indexed with a scripted model that knows the gold edges: what search finds when extraction is as good.
 
-The script answers a passage with the edges of data/sample/gold.json whose quote stands in it, under the names of the
-gold file without what tells namesakes apart. No reports are asked for. Vectors are those of the embedded model.
+The script answers a passage as a good model does (prompts/extract_graph.md): with the entities of data/sample/gold.json
+that it names, and the edges whose quote stands in it, under the names of the gold file without what tells namesakes
+apart. No reports are asked for. Vectors are those of the embedded model.
 
 Does not: know a question.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +43,8 @@ def index_with_gold_edges(folder: Path) -> Path:
 
 
 def answer_passage(request: ChatRequest, gold: Gold) -> str:
-    """Records of the gold edges that the passage states, each with the sentences that overlap its quote."""
+    """Records of the gold entities that the passage names, and of the gold edges that it states, each with the sentences
+    that overlap its quote."""
     if request.role != "extract":
         return "NONE"
     types = {entity["name"]: entity["type"] for entity in gold["entities"]}
@@ -49,7 +52,7 @@ def answer_passage(request: ChatRequest, gold: Gold) -> str:
         int(found[1]): _flat(found[2])
         for found in re.finditer(r"(?ms)^\[(\d+)\] (.*?)(?=^\[\d+\] |\Z)", passage_of(request))
     }
-    entities: list[list[Any]] = []
+    entities = list_named(list(sentences.values()), gold)
     relations: list[list[Any]] = []
     for edge in gold["edges"]:
         quote = _flat(edge["quote"])
@@ -63,6 +66,38 @@ def answer_passage(request: ChatRequest, gold: Gold) -> str:
         relations.append(["R", ends[0], edge["predicate"], ends[1], quote, 8, stated])
     lines = [json.dumps(row, ensure_ascii=False) for row in [*entities, *relations]]
     return "\n".join(dict.fromkeys(lines)) or "NONE"
+
+
+def list_named(sentences: list[str], gold: Gold) -> list[list[Any]]:
+    """Records of the gold entities of the passage's document whose name stands in it; of a name and a longer one that
+    holds it, the place decides ("Redis Sentinel" is no Redis)."""
+    document = _find_document(sentences)
+    names = {
+        surface: entity
+        for entity in gold["entities"]
+        if document in entity["documents"]
+        for surface in (bare_name(entity["name"]), *entity["aliases"])
+    }
+    if not names:
+        return []
+    longest_first = sorted(names, key=lambda surface: (-len(surface), surface))
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(re.escape(surface) for surface in longest_first)})(?!\w)")
+    found = dict.fromkeys(name for sentence in sentences for name in pattern.findall(sentence))
+    return [["E", name, names[name]["type"], ""] for name in found]
+
+
+@lru_cache(maxsize=1)
+def _read_documents() -> dict[str, str]:
+    folder = ROOT / "data" / "sample" / "docs"
+    return {
+        path.relative_to(folder).as_posix(): _flat(path.read_text(encoding="utf-8"))
+        for path in sorted(folder.rglob("*.md"))
+    }
+
+
+def _find_document(sentences: list[str]) -> str:
+    """Path of the document that holds all sentences of a passage; empty for none."""
+    return next((path for path, text in _read_documents().items() if all(s in text for s in sentences)), "")
 
 
 def _flat(text: str) -> str:
