@@ -43,8 +43,8 @@ def index_with_gold_edges(folder: Path) -> Path:
 
 
 def answer_passage(request: ChatRequest, gold: Gold) -> str:
-    """Records of the gold entities that the passage names, and of the gold edges that it states, each with the sentences
-    that overlap its quote."""
+    """Records of the gold entities that the passage names, and of the gold edges that it states, each with the
+    sentences that overlap its quote."""
     if request.role != "extract":
         return "NONE"
     types = {entity["name"]: entity["type"] for entity in gold["entities"]}

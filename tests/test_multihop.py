@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from graphrag.search.evaluation import evaluate_search, read_questions
@@ -14,8 +15,7 @@ from tests.scripted_sample import ROOT, index_with_gold_edges
 
 SAMPLE = ROOT / "data" / "sample"
 QUESTIONS = SAMPLE / "multihop.jsonl"
-# A little under what was measured on 2026-11-30 (docs/evaluation.md: .822); the aim is all gold documents for 85 %.
-MIN_RECALL = 0.78
+MIN_ALL_GOLD = 0.85  # of the questions; measured .862, basic .586 (docs/evaluation.md)
 
 
 def read_rows() -> list[dict[str, Any]]:
@@ -31,6 +31,7 @@ def test_the_answer_stands_at_the_end_of_its_chain(row: dict[str, Any]) -> None:
 
 def test_local_search_follows_stated_relationships(tmp_path: Path) -> None:
     with open_index(index_with_gold_edges(tmp_path)) as index:
-        found = evaluate_search(index, read_questions(QUESTIONS, index), modes=["local"], baselines=[])
-    recall = found.summary["recall"].item()
-    assert recall >= MIN_RECALL, found.results.select("question_id", "recall")
+        found = evaluate_search(index, read_questions(QUESTIONS, index), modes=["basic", "local"], baselines=[])
+    basic, local = found.summary["all_gold"].to_list()
+    assert local >= MIN_ALL_GOLD, found.results.filter(pl.col("method") == "local").select("question_id", "recall")
+    assert basic < local - 0.2

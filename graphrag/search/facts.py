@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from graphrag.search.cues import is_negated, is_yes_no, rate_fact, read_cue
 from graphrag.search.dependents import is_need
 from graphrag.search.extract import say_fact
-from graphrag.search.neighborhood import Neighborhood, Ranks
+from graphrag.search.neighborhood import Neighborhood
 from graphrag.search.ranking import COVERAGE_ALONE, RRF_CONSTANT, Hit, Question, is_relevant, stem_term
 from graphrag.search.rows import Fact
 from graphrag.search.seeds import NamedEntity
@@ -31,20 +31,20 @@ _ASKS_OF_SUBJECT = re.compile(r"\b(?:do|does|did)\b", re.IGNORECASE)
 
 def rank_facts(
     around: Neighborhood,
-    ranks: Ranks,
+    ranks: Mapping[str, float],
     names: Sequence[str],
     fact_hits: Mapping[str, Hit],
-    seed_facts: Sequence[Fact],
+    like: Sequence[Fact],
 ) -> list[str]:
     """Ids of candidate facts, by fused rank, how many of their ends are named, and the PageRank of their ends."""
     ends = {edge[0]: edge[1:3] for edge in around.edges}
-    ends |= {fact.id: (fact.source_id, fact.target_id) for fact in seed_facts}
-    best = max(ranks.entities.values(), default=0.0) or 1.0
+    ends |= {fact.id: (fact.source_id, fact.target_id) for fact in like}
+    best = max(ranks.values(), default=0.0) or 1.0
 
     def score(fact_id: str) -> float:
         like = fact_hits[fact_id].score * (RRF_CONSTANT + 1) / 2 if fact_id in fact_hits else 0.0
         n_named = len(set(names) & set(ends[fact_id]))
-        near = sum(ranks.entities.get(end, 0.0) for end in ends[fact_id]) / (2 * best)
+        near = sum(ranks.get(end, 0.0) for end in ends[fact_id]) / (2 * best)
         return round(like + 0.5 * n_named + 0.5 * near, 6)
 
     return sorted(ends, key=lambda fact_id: (-score(fact_id), fact_id))[: 4 * MAX_FACTS]

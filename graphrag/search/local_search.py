@@ -1,9 +1,9 @@
 """Local search: what the graph says around the things that a question names or means.
 
-seeds (names in the question, facts and passages that match it) -> neighbourhood -> personalised PageRank -> facts with
-their evidence, passages, reports of the communities involved -> context within a budget -> answer.
-A passage's rank fuses its PageRank with its likeness to the question, so that a passage two hops away can come up and
-one that says it outright stays up; and with being about what the best passages name (own_documents.py).
+seeds (names in the question, passages that match it) -> neighbourhood -> personalised PageRank -> facts with
+their evidence, passages and where they lead, reports of the communities involved -> context within a budget -> answer.
+Passages stand in the order of their likeness to the question; behind the first come those that the best lead to in two
+or three hops (next_hops.py), which share few words with the question. PageRank orders entities, facts and reports.
 
 Reads entities, relationships, evidence, text_units, documents, communities, community_reports, the inverted index and
 vectors. Does not: ask a model, or answer with paths (impact, path).
@@ -29,12 +29,11 @@ from graphrag.search.folded_entries import Fold, tell_refused
 from graphrag.search.folded_passages import FoldedPassages, fold_passages
 from graphrag.search.leading import Leading, find_leading
 from graphrag.search.lookups import one_of
-from graphrag.search.neighborhood import Ranks, expand_neighborhood, rank_neighborhood
+from graphrag.search.neighborhood import expand_neighborhood, rank_neighborhood
+from graphrag.search.next_hops import rank_next_hops
 from graphrag.search.overview import compose_overview, find_overview
-from graphrag.search.own_documents import N_FOLLOWED, rank_own_documents
 from graphrag.search.ranking import (
     RRF_CONSTANT,
-    Hit,
     Question,
     is_relevant,
     measure_likeness,
@@ -42,7 +41,16 @@ from graphrag.search.ranking import (
     rank_rows,
 )
 from graphrag.search.relationships_of_types import compose_pairs, find_relationships_of_types
-from graphrag.search.rows import Fact, Passage, Report, list_text_units, load_facts, load_passages, load_reports
+from graphrag.search.rows import (
+    Fact,
+    Passage,
+    Report,
+    list_entities,
+    list_text_units,
+    load_facts,
+    load_passages,
+    load_reports,
+)
 from graphrag.search.sections import (
     check_budget,
     entity_section,
@@ -67,10 +75,9 @@ if TYPE_CHECKING:
     from graphrag.store import Index
 
 MAX_PASSAGES, MAX_ENTITIES, MAX_REPORTS = 20, 10, 3
-N_FACT_SEEDS, N_PASSAGE_SEEDS = 5, 20
+N_PASSAGE_SEEDS = 20
 MAX_QUOTED_PASSAGES, MAX_QUOTES = 10, 5
-# A name in the question says more than a fact that is like it: HippoRAG 2 has facts only.
-NAME_WEIGHT, FACT_WEIGHT = 2.0, 1.0
+NAME_WEIGHT = 2.0  # of an entity that the question names, where the best passage has 0.1
 SHARES_OF_WALK = {"Relationships": 0.6, "Sources": 0.4}
 SHARES = {"Entities": 0.1, "Relationships": 0.3, "Sources": 0.5, "Reports": 0.1}
 
@@ -179,15 +186,15 @@ def find_around(index: Index, asked: Question, named: Sequence[NamedEntity], *, 
     ranked = rank_rows(index, asked, "text_units", top=n_passages, likeness=like_passages, first=in_named)
     hits = {hit.owner_id: hit for hit in ranked}
     fact_hits = {h.owner_id: h for h in rank_rows(index, asked, "relationships", top=MAX_FACTS, likeness=like_facts)}
-    seed_facts = [fact for fact in load_facts(index, list(fact_hits)) if fact.origin != "cooccurrence"]
+    like = [fact for fact in load_facts(index, list(fact_hits)) if fact.origin != "cooccurrence"]
     names = [entity.entity_id for entity in named]
-    entity_seeds = _weigh_seeds(named, seed_facts, fact_hits)
-    around = expand_neighborhood(index, list(entity_seeds), named=names)
-    ranks = rank_neighborhood(around, entity_seeds, list(hits)[:N_PASSAGE_SEEDS])
-    own = rank_own_documents(index, {hit.owner_id: hit.score for hit in ranked}, like_passages)
-    direct = [list(hits), _best_walked(ranks.text_units, top=2 * n_passages)]
-    scores = _fuse_passages(direct, top=n_passages, next_hop=own)
-    candidates = rank_facts(around, ranks, names, fact_hits, seed_facts)
+    around = expand_neighborhood(index, names)
+    seeds = dict.fromkeys(names, NAME_WEIGHT)
+    ranks = rank_neighborhood(around, seeds, list_entities(index, list(hits)[:N_PASSAGE_SEEDS]))
+    next_hops = rank_next_hops(index, asked, list(hits), like_passages, names)
+    direct = {hit.owner_id: hit.score for hit in ranked}
+    scores = _put_behind_first(list(direct), next_hops, top=n_passages)
+    candidates = rank_facts(around, ranks, names, fact_hits, like)
     likeness = like_passages.of(scores) | like_facts.of(candidates)
     facts = sort_facts(asked, load_facts(index, candidates), names, likeness)[:MAX_FACTS]
     leading = find_leading(index, asked.text, named)
@@ -199,7 +206,7 @@ def find_around(index: Index, asked: Question, named: Sequence[NamedEntity], *, 
         return load_passages(index, [hit.owner_id for hit in more])
 
     folded = fold_passages(index, load_passages(index, list(scores)), scores, fold=fold, rank_more=rank_more)
-    quotable = _choose_quotable(folded, _fuse_passages(direct, top=MAX_QUOTED_PASSAGES))
+    quotable = _choose_quotable(folded, dict(list(direct.items())[:MAX_QUOTED_PASSAGES]))
     return Found(list(named), in_named, folded, quotable, facts, leading, likeness, entities, reports)
 
 
@@ -209,48 +216,28 @@ def _choose_quotable(folded: FoldedPassages, direct: Mapping[str, float]) -> dic
     return {passage: score for passage, score in scores.items() if score}
 
 
-def _weigh_seeds(named: Sequence[NamedEntity], facts: Sequence[Fact], fact_hits: Mapping[str, Hit]) -> dict[str, float]:
-    """Entities that the question names, and both ends of the facts most like it."""
-    seeds = {entity.entity_id: NAME_WEIGHT for entity in named}
-    for fact in facts[:N_FACT_SEEDS]:
-        share = FACT_WEIGHT * fact_hits[fact.id].score * (RRF_CONSTANT + 1) / 2
-        for end in (fact.source_id, fact.target_id):
-            seeds[end] = seeds.get(end, 0.0) + share
-    return seeds
-
-
 def _best_walked(ranks: Mapping[str, float], *, top: int) -> list[str]:
     return [owner for _, owner in heapq.nsmallest(top, ((-rank, owner) for owner, rank in ranks.items()))]
 
 
-def _fuse_passages(lists: Sequence[Sequence[str]], *, top: int, next_hop: Sequence[str] = ()) -> dict[str, float]:
-    """Score by text unit, best first: the sum of reciprocal ranks in all lists (likeness, PageRank).
-
-    `next_hop` are documents about what the best passages name: they share few words with the question, so that no other
-    list has to agree. Each counts as if it stood at its rank in all lists, behind the passages that led to it.
-    """
-    scores: dict[str, float] = {}
-    for ranked in lists:
-        for rank, unit in enumerate(ranked, start=1):
-            scores[unit] = scores.get(unit, 0.0) + 1 / (RRF_CONSTANT + rank)
-    for rank, unit in enumerate(next_hop, start=N_FOLLOWED):
-        scores[unit] = max(scores.get(unit, 0.0), len(lists) / (RRF_CONSTANT + rank))
-    order = sorted(scores, key=lambda unit: (-round(scores[unit], 9), unit))[:top]
-    return {unit: round(scores[unit], 9) for unit in order}
+def _put_behind_first(ranked: Sequence[str], next_hops: Sequence[str], *, top: int) -> dict[str, float]:
+    """Scores that fall with the rank: the first passage, the next hops in their order, the others in theirs."""
+    order = list(dict.fromkeys([*ranked[:1], *next_hops, *ranked]))[:top]
+    return {unit: round(1 / (RRF_CONSTANT + rank), 9) for rank, unit in enumerate(order, start=1)}
 
 
-def _list_entities(index: Index, named: Sequence[NamedEntity], ranks: Ranks) -> list[dict[str, Any]]:
+def _list_entities(index: Index, named: Sequence[NamedEntity], ranks: Mapping[str, float]) -> list[dict[str, Any]]:
     """Named entities first, then the best by PageRank."""
-    walked = _best_walked(ranks.entities, top=MAX_ENTITIES)
+    walked = _best_walked(ranks, top=MAX_ENTITIES)
     ids = list(dict.fromkeys([*(entity.entity_id for entity in named), *walked]))[:MAX_ENTITIES]
     is_wanted, wanted = one_of("id", ids)
     columns = "id, human_readable_id, title, type, description"
     rows = index.frame(f"select {columns} from entities where {is_wanted}", wanted).to_dicts()
-    found = {row["id"]: {**row, "score": ranks.entities.get(row["id"], 0.0)} for row in rows}
+    found = {row["id"]: {**row, "score": ranks.get(row["id"], 0.0)} for row in rows}
     return [found[entity] for entity in ids if entity in found]
 
 
-def _find_reports(index: Index, entity_ids: Sequence[str], ranks: Ranks) -> list[Report]:
+def _find_reports(index: Index, entity_ids: Sequence[str], ranks: Mapping[str, float]) -> list[Report]:
     """Reports of the communities that hold most of the found entities' rank for their size; the finest first."""
     rows = index.frame(
         "select r.id, c.entity_ids, c.level, c.size from communities c join community_reports r "
@@ -261,7 +248,7 @@ def _find_reports(index: Index, entity_ids: Sequence[str], ranks: Ranks) -> list
     shown = set(entity_ids)
 
     def worth(row: tuple[str, list[str], int, int]) -> float:
-        held = sum(ranks.entities.get(entity, 0.0) for entity in row[1] if entity in shown)
+        held = sum(ranks.get(entity, 0.0) for entity in row[1] if entity in shown)
         return round(held / math.sqrt(row[3]), 9)
 
     order = sorted(rows, key=lambda row: (-worth(row), -row[2], row[0]))

@@ -66,11 +66,19 @@ class Question:
             return max(0.0, cosine)
         return max(0.0, (cosine - floor.unrelated) / (floor.related - floor.unrelated))
 
-    def coverage(self, text: str) -> float:
-        """Share of the question's terms, weighted by idf, that a text holds in any form; 0 without content terms."""
-        total = sum(self.idf.values())
+    def held_in(self, text: str) -> frozenset[str]:
+        """Stems of the question's terms that a text holds in any form."""
         held = {stem_term(term) for term in split_search_terms(text)}
-        return sum(weight for stem, weight in self.idf.items() if stem in held) / total if total else 0.0
+        return frozenset(stem for stem in self.idf if stem in held)
+
+    def share(self, stems: Collection[str]) -> float:
+        """Share of the question's terms, weighted by idf, that these stems make; 0 without content terms."""
+        total = sum(self.idf.values())
+        return sum(weight for stem, weight in self.idf.items() if stem in stems) / total if total else 0.0
+
+    def coverage(self, text: str) -> float:
+        """Share of the question's terms, weighted by idf, that a text holds in any form."""
+        return self.share(self.held_in(text))
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,8 @@ LOOKED_UP_BY = {
     "text_units": ("id",),
     "entities": ("id", "title"),
     "relationships": ("id", "source_id", "target_id", "source", "target"),
-    "evidence": ("relationship_id",),
+    "evidence": ("relationship_id", "text_unit_id"),
+    "entity_mentions": ("text_unit_id",),
 }
 READ_ONLY = {"enable_external_access": "false", "lock_configuration": "true", "python_enable_replacements": "false"}
 Item = TypeVar("Item")

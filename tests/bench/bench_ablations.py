@@ -9,6 +9,7 @@ has no switches for it. With --sources no answers are composed, which takes most
 from __future__ import annotations
 
 import sys
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -17,62 +18,63 @@ from unittest.mock import patch
 
 import polars as pl
 
-from graphrag.search import local_search, neighborhood, own_documents
+from graphrag.search import local_search, neighborhood, next_hops
 from graphrag.search.evaluation import GoldQuestion, evaluate_search, read_questions
+from graphrag.search.facts import rank_facts
 from graphrag.search.measures import bootstrap_interval
-from graphrag.search.neighborhood import Ranks
 from graphrag.settings_file import load_settings
 from graphrag.store import Index, open_index
 
 K = 5
-fuse_passages, rank_neighborhood = local_search._fuse_passages, neighborhood.rank_neighborhood
+load_statements = next_hops._load_statements
 
 
-def _fuse_what_there_is(lists: Sequence[Sequence[str]], **knobs: Any) -> dict[str, float]:
-    """An empty list is no list: the next hop counts as one of those that are left."""
-    return fuse_passages([ranked for ranked in lists if ranked], **knobs)
+def _load_sentences(*asked: Any) -> dict[str, list[Any]]:
+    """Statements without those of relationships: the ones whose text is a piece of the passage."""
+    units = asked[2]
+    found = load_statements(*asked)
+    return defaultdict(list, {unit: [s for s in said if s.text in units[unit].text] for unit, said in found.items()})
 
 
-class _EqualShare(float):
-    """A share that does not fall with the rank it is divided by, as in HippoRAG 2; of twenty it makes the same sum."""
-
-    def __truediv__(self, rank: float) -> float:
-        return float(self)
+def _load_stated(*asked: Any) -> dict[str, list[Any]]:
+    """Statements of relationships only."""
+    units = asked[2]
+    found = load_statements(*asked)
+    return defaultdict(
+        list, {unit: [s for s in said if s.text not in units[unit].text] for unit, said in found.items()}
+    )
 
 
 ABLATIONS: dict[str, list[tuple[Any, str, Any]]] = {
     "as it is": [],
-    "no graph (no walk)": [
-        (local_search, "rank_neighborhood", lambda *_: Ranks({}, {})),
-        (local_search, "_fuse_passages", _fuse_what_there_is),
+    "no graph (no walk, no next hops)": [
+        (local_search, "rank_neighborhood", lambda *_: {}),
+        (local_search, "rank_next_hops", lambda *_: []),
     ],
-    "no relationships in the walk": [
-        (
-            local_search,
-            "rank_neighborhood",
-            lambda around, *rest: rank_neighborhood(around._replace(edges=[]), *rest),
-        )
-    ],
-    "no fact seeds": [(local_search, "N_FACT_SEEDS", 0)],
+    "no next hops": [(local_search, "rank_next_hops", lambda *_: [])],
+    "two hops, not three": [(next_hops, "MAX_HOPS", 2)],
+    "no facts in the next hops": [(next_hops, "_load_statements", _load_sentences)],
+    "facts alone in the next hops": [(next_hops, "_load_statements", _load_stated)],
+    "no likeness in the next hops": [(next_hops, "NEARNESS", 0.0)],
+    "no documents about an entity": [(next_hops, "_list_own_units", lambda *_: {})],
+    "no cost of a common entity": [(next_hops, "UNITS_COST", 0.0)],
+    "no cost of a hop": [(next_hops, "HOP_COST", 0.0)],
+    "no named documents": [(local_search, "find_named_documents", lambda *_: [])],
+    "no walk": [(local_search, "rank_neighborhood", lambda *_: {})],
     "no name seeds": [(local_search, "NAME_WEIGHT", 0.0)],
     "no passage seeds": [(local_search, "N_PASSAGE_SEEDS", 0)],
-    "no hub rule": [(neighborhood, "_without_hubs", lambda index, ids, *, keep: list(ids))],
-    "one hop": [(neighborhood, "MAX_HOPS", 1)],
-    "no own documents": [(local_search, "rank_own_documents", lambda *_: [])],
-    "no named documents": [(local_search, "find_named_documents", lambda *_: [])],
-    "no graph, no own documents": [
-        (local_search, "rank_neighborhood", lambda *_: Ranks({}, {})),
-        (local_search, "_fuse_passages", _fuse_what_there_is),
-        (local_search, "rank_own_documents", lambda *_: []),
+    "no facts that are like the question": [
+        (local_search, "rank_facts", lambda around, ranks, names, hits, like: rank_facts(around, ranks, names, {}, []))
     ],
+    "no hub rule": [(neighborhood, "_without_hubs", lambda index, ids: list(ids))],
 }
 
 
 VARIANTS: dict[str, list[tuple[Any, str, Any]]] = {
-    "passage seeds of equal weight": [(neighborhood, "PASSAGE_SHARE", _EqualShare(0.018))],
-    "own documents of the first passage": [(own_documents, "N_FOLLOWED", 1), (local_search, "N_FOLLOWED", 1)],
-    "own documents of five passages": [(own_documents, "N_FOLLOWED", 5), (local_search, "N_FOLLOWED", 5)],
-    "all own documents, not three": [(own_documents, "N_OWN_DOCUMENTS", 1_000)],
+    "next hops of the first passage": [(next_hops, "N_STARTS", 1)],
+    "twice as many bridges": [(next_hops, "N_BRIDGES", 20)],
+    "half as many bridges": [(next_hops, "N_BRIDGES", 5)],
+    "two next documents, not three": [(next_hops, "N_NEXT", 2)],
 }
 
 

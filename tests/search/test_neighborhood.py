@@ -15,7 +15,7 @@ MakeIndex = Callable[..., Index]
 
 def _titles(index: Index, around: Neighborhood) -> set[str]:
     titles = dict(index.frame("select id, title from entities").rows())
-    return {titles[entity] for entity in around.units}
+    return {titles[entity] for entity in around.entities}
 
 
 def test_two_hops_and_no_more(r8: Index) -> None:
@@ -38,21 +38,24 @@ def test_a_hub_is_shown_but_not_walked_through(with_hub: Index) -> None:
 
 def test_a_hub_that_the_question_names_is_walked_through(with_hub: Index) -> None:
     hub = resolve_entity(with_hub, "Kubernetes")[0]
-    assert len(expand_neighborhood(with_hub, [hub], named=[hub]).edges) == 21
-    assert expand_neighborhood(with_hub, [hub]).edges == []
+    assert len(expand_neighborhood(with_hub, [hub]).edges) == 21
 
 
 def test_ranks_fall_with_distance_and_passages_take_part(r8: Index) -> None:
     redis, cache, auth = (resolve_entity(r8, name)[0] for name in ("Redis", "token cache", "Auth Service"))
     around = expand_neighborhood(r8, [redis])
     ranks = rank_neighborhood(around, {redis: 1.0}, {})
-    assert ranks.entities[redis] > ranks.entities[cache] > ranks.entities[auth] > 0
-    assert sum(ranks.entities.values()) + sum(ranks.text_units.values()) == pytest.approx(1, abs=1e-6)
-    unit = next(iter(around.units[auth]))
-    raised = rank_neighborhood(around, {redis: 1.0}, {unit: 1.0})
-    assert raised.text_units[unit] > ranks.text_units[unit]
+    assert ranks[redis] > ranks[cache] > ranks[auth] > 0
+    assert sum(ranks.values()) == pytest.approx(1, abs=1e-6)
+    raised = rank_neighborhood(around, {redis: 1.0}, {"a passage": [auth]})
+    assert raised[auth] / raised[cache] > ranks[auth] / ranks[cache]
 
 
 def test_no_seeds_no_ranks(r8: Index) -> None:
     assert expand_neighborhood(r8, []).edges == []
-    assert rank_neighborhood(Neighborhood([], {}, {}), {}, {}).entities == {}
+    assert rank_neighborhood(Neighborhood([], [], {}), {}, {}) == {}
+
+
+def test_a_passage_ranks_the_entities_that_it_names_where_the_question_names_none(r8: Index) -> None:
+    ranks = rank_neighborhood(Neighborhood([], [], {}), {}, {"best": ["a"], "second": ["b"]})
+    assert ranks["a"] > ranks["b"] > 0
