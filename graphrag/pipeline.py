@@ -108,7 +108,7 @@ PIPELINE: tuple[Stage, ...] = (
     ),
     Stage(
         "embeddings", embed, ("entities", "relationships", "text_units", "community_reports", "documents"),
-        ("embeddings", "failures"), settings=("embeddings.model", "embeddings.import_"), looks_at=look_at_vectors,
+        ("embeddings", "failures"), settings=("embeddings.model", "embeddings.import"), looks_at=look_at_vectors,
     ),
 )  # fmt: skip
 

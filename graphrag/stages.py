@@ -213,7 +213,7 @@ def list_knobs(stage: Stage, run: Run) -> dict[str, str]:
     knobs = {"this release": run.code}
     for name in stage.settings:
         section, _, key = name.partition(".")
-        values = run.settings.model_dump(include={section})[section]
+        values = run.settings.model_dump(include={section}, by_alias=True)[section]
         for each in [key] if key else values:
             if f"{section}.{each}" not in WITHOUT_EFFECT:
                 knobs[f"{section}.{each}"] = orjson.dumps(values[each]).decode()

@@ -53,6 +53,8 @@ def links(
     Example: graphrag links --write-index data/input
     """
     root, settings = open_project(root, set_)
+    asked = {"--unresolved": unresolved, "--advise": advise, "--apply": apply, "--write-index": write_index}
+    _refuse_several([name for name, value in asked.items() if value])
     from graphrag.link_report import report_links
     from graphrag.render.frames import render_json
     from graphrag.render.links import render_advice, render_changes, render_links, render_pages
@@ -78,6 +80,13 @@ def links(
         print(render_advice(found))
     else:
         print(render_links(found, proposals, limit=limit, missing_only=unresolved))
+
+
+def _refuse_several(names: list[str]) -> None:
+    from graphrag.errors import UsageError
+
+    if len(names) > 1:
+        raise UsageError(f"Choose one of {', '.join(names)}.")
 
 
 def _propose(index: Index, settings: Settings, report: LinkReport) -> list[Proposal]:

@@ -94,6 +94,8 @@ def test_an_unknown_proposal_changes_nothing(root: Path, graphrag: Graphrag) -> 
     before = hash_vault(root)
     code, out, err = graphrag("links", "--apply", "nothing")
     assert (code, out) == (2, "") and err.startswith('No proposal "nothing".') and err.count("\n") == 1
+    code, out, err = graphrag("links", "--apply", "all", "--unresolved")
+    assert (code, out, err) == (2, "", "Choose one of --unresolved, --apply.\n")
     code, out, err = graphrag("links", "--apply", "all", "--set", "input.dir=s3://bucket/x")
     assert code == 2 and err.startswith("--apply changes files in a folder") and hash_vault(root) == before
 
