@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from graphrag import store
 from graphrag.errors import NothingFound, StoreError, UsageError, did_you_mean
 from graphrag.object_storage import is_url
-from graphrag.search.edges import DIRECTIONS, Direction, Edge, Hop, open_edges
+from graphrag.search.edges import DIRECTIONS, Direction, Edge, open_edges
 from graphrag.search.hop_sources import load_statements
 from graphrag.search.seeds import resolve_entity
 from graphrag.settings import EMBEDDED, Settings
@@ -264,22 +264,18 @@ class Index:
             _check_at_least(1, "--max-hops", max_hops)
         cooccurrence, carrying = _choose_origin(origin), self._choose_carrying(rels)
         _, failed = resolve_entity(self._store, name)
-        found = find_impact(self._store, failed, carrying, cooccurrence=cooccurrence, reasons=reasons)
-        near = [entity for entity in found.impacted if max_hops is None or entity.hops <= max_hops]
-        shown = near[: _check_at_least(1, "--top", top)]
-        return FoundImpact(name, found, shown, self._load_hops(hop for e in shown for _, hop in found.hops(e)))
+        found = find_impact(
+            self._store, failed, carrying, cooccurrence=cooccurrence, max_hops=max_hops,
+            top=_check_at_least(1, "--top", top), reasons=reasons, bystanders=self.settings.impact.bystanders,
+        )  # fmt: skip
+        return FoundImpact(name, found, self._load_hops(hop for e in found.impacted for _, hop in e.hops_down))
 
     def risks(self, *, rels: Sequence[str] = (), top: int = 50) -> FoundRisks:
         """All entities, ranked by how many others they break."""
-        from graphrag.render.paths import choose_chain
-        from graphrag.search.impact import Impact
         from graphrag.search.systemic_risk import find_risks
 
         risks = find_risks(self._store, self._choose_carrying(rels), top=_check_at_least(1, "--top", top))
-        chains: dict[str, list[Hop]] = {
-            risk.title: Impact(risk.title, risk.impacted, {}, 0, {}).hops(choose_chain(risk)) for risk in risks.shown
-        }
-        return FoundRisks(risks, chains, self._load_hops(hop for hops in chains.values() for _, hop in hops))
+        return FoundRisks(risks, self._load_hops(hop for r in risks.shown for _, hop in r.farthest.hops_down))
 
     def path(
         self,
@@ -399,9 +395,9 @@ class Index:
 
     def _choose_carrying(self, rels: Sequence[str]) -> Carrying:
         """Raises UsageError for a predicate that the index does not hold."""
-        from graphrag.search.impact import ALL_PREDICATES, choose_carrying, list_predicates
+        from graphrag.search.impact import ALL_PREDICATES, choose_carrying
 
-        known = list_predicates(self._store)
+        known = self._store.graph().predicates
         for rel in rels:
             if rel != ALL_PREDICATES and rel not in known:
                 near = did_you_mean(rel, known)

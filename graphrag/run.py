@@ -236,7 +236,7 @@ def read_last(run: Run, name: str, columns: Sequence[str], *, same: Sequence[str
     return run.published.frame(name, columns)
 
 
-def keeps_impact_predicates(run: Run, published: RunTables) -> bool:
+def keeps_impact_settings(run: Run, published: RunTables) -> bool:
     """Whether the published run's macros walk what the settings say now; runs without such settings do not."""
     then: dict[str, object] = published.manifest.get("settings", {}).get("impact", {})
     return then == run.settings.impact.model_dump(mode="json")
@@ -277,6 +277,7 @@ def finish_run(run: Run) -> RunSummary:
         ),
         impact_predicates=run.settings.impact.predicates,
         impact_predicates_reversed=run.settings.impact.reversed_predicates,
+        impact_bystanders=run.settings.impact.bystanders,
     )  # fmt: skip
     if not held_because:
         store.publish_run(run.output_dir, run.run_id)

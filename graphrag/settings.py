@@ -26,6 +26,7 @@ CARRYING_PREDICATES = (
     "writes_to", "connects_to", "stored_in", "powered_by", "built_on", "served_by",
 )  # fmt: skip
 REVERSED_PREDICATES = ("hosts", "backs", "serves", "powers", "supports")
+BYSTANDERS = ("person", "place", "event", "incident", "decision", "document", "language", "date")
 TRANSIENT = (
     r"\bsession (?:log|notes|summary|transcript)\b", r"\b(?:status|progress) (?:update|report)\b", r"\bnext steps?\b",
     r"\b(?:todo|wip|tbd)\b", r"\bwork in progress\b", r"\bcurrently (?:running|working|investigating|blocked)\b",
@@ -310,6 +311,9 @@ class Impact(Section):
     )
     reversed_predicates: list[str] = Field(
         list(REVERSED_PREDICATES), description="what carries a failure to the target: X hosts Y, X fails, Y breaks"
+    )
+    bystanders: list[str] = Field(
+        list(BYSTANDERS), description="types that neither work nor fail: counted beside the survivors, not one of them"
     )
 
 

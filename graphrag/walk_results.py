@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from graphrag.search.edges import Direction, Hop
+from graphrag.search.edges import Direction
 from graphrag.search.hop_sources import Statement
 
 if TYPE_CHECKING:
@@ -27,23 +27,27 @@ Statements = Mapping[str, Sequence[Statement]]
 
 @dataclasses.dataclass(frozen=True)
 class FoundImpact:
-    """What breaks when `impact.failed` does; `shown` are the impacted within max_hops, up to top."""
+    """What breaks when `impact.failed` does, and what survives."""
 
     question: str
     impact: Impact
-    shown: Sequence[Impacted]
     statements: Statements
+
+    @property
+    def shown(self) -> Sequence[Impacted]:
+        """The impacted within max_hops, up to top."""
+        return self.impact.impacted
 
     def to_json(self) -> dict[str, Any]:
         from graphrag.render.paths import describe_impact
 
-        return describe_impact(self.impact, self.shown, self.statements, question=self.question)
+        return describe_impact(self.impact, self.statements, question=self.question)
 
     def render(self, *, cite: bool = False, show_sources: bool = False) -> str:
         from graphrag.render.paths import render_impact
 
         cite = cite or show_sources
-        return render_impact(self.impact, self.shown, self.statements, cite=cite, show_sources=show_sources)
+        return render_impact(self.impact, self.statements, cite=cite, show_sources=show_sources)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,18 +55,17 @@ class FoundRisks:
     """The entities ranked by how many others they break, each with one chain, by title."""
 
     risks: Risks
-    chains: Mapping[str, Sequence[Hop]]
     statements: Statements
 
     def to_json(self) -> dict[str, Any]:
         from graphrag.render.paths import describe_risks
 
-        return describe_risks(self.risks, self.chains, self.statements)
+        return describe_risks(self.risks, self.statements)
 
     def render(self, *, show_sources: bool = False) -> str:
         from graphrag.render.paths import render_risks
 
-        return render_risks(self.risks, self.chains, self.statements, show_sources=show_sources)
+        return render_risks(self.risks, self.statements, show_sources=show_sources)
 
 
 @dataclasses.dataclass(frozen=True)

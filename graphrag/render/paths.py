@@ -14,10 +14,10 @@ from graphrag.digest import show_quote
 from graphrag.search.chains import Chain, render_chain
 from graphrag.search.edges import Edge, Hop
 from graphrag.search.hop_sources import Statement, render_labels
-from graphrag.search.impact import Impact, Impacted, render_survivors
+from graphrag.search.impact import MAX_SURVIVORS, Impact, render_survivors
 from graphrag.search.paths import Route
 from graphrag.search.reach import Neighbor
-from graphrag.search.systemic_risk import Risk, Risks
+from graphrag.search.systemic_risk import Risks
 
 MAX_NAMED = 5  # of what an entity breaks, in `impact --all`
 
@@ -50,74 +50,67 @@ def _render_quotes(statements: Sequence[Statement], *, indent: str) -> list[str]
     return [f'{indent}{s.document or s.label}:{s.start}-{s.end} "{show_quote(s.quote)}"' for s in statements]
 
 
-def render_impact(
-    impact: Impact, shown: Sequence[Impacted], statements: Statements, *, cite: bool, show_sources: bool
-) -> str:
+def render_impact(impact: Impact, statements: Statements, *, cite: bool, show_sources: bool) -> str:
     """`statements` are needed for hops that are cited only."""
     lines = []
-    for entity in shown:
-        lines.append(f"{entity.title} via {' <- '.join(impact.path(entity))}")
+    for entity in impact.impacted:
+        lines.append(f"{entity.title} via {' <- '.join(entity.path)}")
         if cite:
-            lines += render_hops(impact.hops(entity), statements, indent="  ", show_sources=show_sources)
-    if not impact.impacted:
+            lines += render_hops(entity.hops_down, statements, indent="  ", show_sources=show_sources)
+    if not impact.n_impacted:
         lines.append(f"nothing breaks with {impact.failed}")
-    lines += _more(len(impact.impacted) - len(shown))
-    lines += render_survivors(list(impact.survivors))
+    lines += _more(impact.n_impacted - len(impact.impacted))
+    lines += render_survivors(list(impact.survivors)[:MAX_SURVIVORS], impact.n_survivors)
+    if impact.bystanders:
+        lines.append(f"also connected: {_render_counts(impact.bystanders)}")
     if impact.n_not_connected:
         lines.append(f"not connected: {impact.n_not_connected:,}")
     if impact.not_walked:
-        lines.append("not walked: " + ", ".join(f"{predicate} {n}" for predicate, n in impact.not_walked.items()))
+        lines.append(f"not walked: {_render_counts(impact.not_walked)}")
     return "\n".join(lines)
 
 
-def describe_impact(
-    impact: Impact, shown: Sequence[Impacted], statements: Statements, *, question: str
-) -> dict[str, Any]:
+def _render_counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {n:,}" for name, n in counts.items())
+
+
+def describe_impact(impact: Impact, statements: Statements, *, question: str) -> dict[str, Any]:
     impacted = [
         {
             "rank": rank, "title": entity.title, "hops": entity.hops, "weakest": _number(entity.weakest),
-            "total": _number(entity.total), "path": impact.path(entity),
-            "hop_citations": _describe_hops(impact.hops(entity), statements),
+            "total": _number(entity.total), "path": entity.path,
+            "hop_citations": _describe_hops(entity.hops_down, statements),
         }
-        for rank, entity in enumerate(shown, start=1)
+        for rank, entity in enumerate(impact.impacted, start=1)
     ]  # fmt: skip
     return {
         "mode": "impact", "question": question, "entity": impact.failed, "answered": True, "impacted": impacted,
-        "n_impacted": len(impact.impacted),
+        "n_impacted": impact.n_impacted,
         "survives": [{"title": title, "reason": reason} for title, reason in impact.survivors.items()],
-        "not_connected": impact.n_not_connected, "not_walked": impact.not_walked,
+        "bystanders": impact.bystanders, "not_connected": impact.n_not_connected, "not_walked": impact.not_walked,
     }  # fmt: skip
 
 
-def choose_chain(risk: Risk) -> Impacted:
-    """The entity farthest away that a risk breaks, the best ranked of these: its path shows the most."""
-    farthest = risk.impacted[-1].hops
-    return next(entity for entity in risk.impacted if entity.hops == farthest)
-
-
-def render_risks(
-    risks: Risks, chains: Mapping[str, Sequence[Hop]], statements: Statements, *, show_sources: bool
-) -> str:
+def render_risks(risks: Risks, statements: Statements, *, show_sources: bool) -> str:
     lines = []
     for rank, risk in enumerate(risks.shown, start=1):
-        names = [entity.title for entity in risk.impacted]
-        more = f", and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+        n_more = risk.n_impacted - MAX_NAMED
+        more = f", and {n_more:,} more" if n_more > 0 else ""
         cut = " (cut vertex)" if risk.is_cut_vertex else ""
-        lines.append(f"{rank}. {risk.title} breaks {len(names):,}{cut}: {', '.join(names[:MAX_NAMED])}{more}")
-        lines += render_hops(chains[risk.title], statements, indent="     ", show_sources=show_sources)
+        lines.append(f"{rank}. {risk.title} breaks {risk.n_impacted:,}{cut}: {', '.join(risk.named[:MAX_NAMED])}{more}")
+        lines += render_hops(risk.farthest.hops_down, statements, indent="     ", show_sources=show_sources)
     lines += _more(risks.n_entities - len(risks.shown))
     if not risks.is_exact:
         lines.append("Only the entities of the highest pagerank were walked: the graph is too large for all.")
     return "\n".join(lines) if risks.shown else "Nothing depends on anything: no relationship carries a failure."
 
 
-def describe_risks(risks: Risks, chains: Mapping[str, Sequence[Hop]], statements: Statements) -> dict[str, Any]:
+def describe_risks(risks: Risks, statements: Statements) -> dict[str, Any]:
     ranked = [
         {
-            "rank": rank, "title": risk.title, "n_impacted": len(risk.impacted),
+            "rank": rank, "title": risk.title, "n_impacted": risk.n_impacted,
             "sum_of_weakest": _number(risk.sum_of_weakest), "is_cut_vertex": risk.is_cut_vertex,
-            "impacted": [entity.title for entity in risk.impacted],
-            "hop_citations": _describe_hops(chains[risk.title], statements),
+            "impacted": risk.named, "hop_citations": _describe_hops(risk.farthest.hops_down, statements),
         }
         for rank, risk in enumerate(risks.shown, start=1)
     ]  # fmt: skip

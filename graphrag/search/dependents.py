@@ -8,26 +8,38 @@ most others need.
 The walks and their ranking are those of the impact command (impact.py, systemic_risk.py). What carries is not: a
 setting lists predicates, a question is answered from whatever words the documents use.
 
-Reads relationships, entities, entity_components. Does not: say why something survives (the impact command does).
+Reads relationships, entities, entity_components, impact_bystanders. Does not: say why something survives (the impact
+command does).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from graphrag.search.edges import Direction, Edge, FetchEdges, open_edges
-from graphrag.search.impact import Carrying, list_component, list_predicates, trace_impact
+import numpy as np
+
+from graphrag.search.failure_walk import Reached, walk_failure
+from graphrag.search.impact import (
+    is_of_type,
+    list_impacted,
+    load_titles,
+    number_titles,
+    open_ids,
+    select_predicates,
+)
 from graphrag.search.lookups import one_of
 from graphrag.search.ranking import stem_term
-from graphrag.search.systemic_risk import Risk, rank_risks_of
+from graphrag.search.systemic_risk import Risk, rank_index
 from graphrag.tokens import split_search_terms
 
 if TYPE_CHECKING:
     from graphrag.store import Index
+    from graphrag.store.numbered_graph import NumberedGraph, Steps
 
 MAX_DEPENDENTS = 25
+MAX_SURVIVORS_TOLD = 8  # the best connected; `graphrag impact` lists more
 
 # "What breaks if X goes down?", "Which services are affected when X fails?", "What depends on X?", "impact of losing
 # X"; not "How long was the outage of X?" or "What does X depend on?".
@@ -81,10 +93,12 @@ def asks_for_most_needed(question: str) -> bool:
 
 class Dependents(NamedTuple):
     """relationships: ids, one for each entity that needs what failed: the last hop of its best chain, ranked as the
-    impact command ranks. survivors: titles of the same component that do not, by title."""
+    impact command ranks. survivors: titles of the same component that do not, the best connected, by title;
+    n_survivors: of all."""
 
     relationships: list[str]
     survivors: list[str]
+    n_survivors: int
 
 
 def find_dependents(index: Index, entity_ids: Sequence[str]) -> Dependents:
@@ -93,40 +107,52 @@ def find_dependents(index: Index, entity_ids: Sequence[str]) -> Dependents:
     titles = index.frame(f"select title from entities where {is_one} order by lower(title), title", ids)[
         "title"
     ].to_list()
-    carrying = Carrying(frozenset(list_predicates(index)), frozenset())
-    found: dict[str, int] = {}
-    broken = set(titles)
+    graph = index.graph()
+    steps = _choose_needs(graph)
+    numbers = number_titles(index, titles)
+    reached: dict[int, Reached] = {}
+    is_broken = np.zeros(graph.n_entities, dtype=np.bool_)
     for title in titles:
-        for entity in trace_impact(_open_needs(index), title, carrying):
-            found.setdefault(entity.edges[0].id, entity.hops)
-            broken.add(entity.title)
-    survivors = [title for title in list_component(index, titles) if title not in broken]
-    return Dependents(sorted(found, key=lambda relationship: found[relationship])[:MAX_DEPENDENTS], survivors)
+        walked = walk_failure(steps, numbers[title])
+        is_broken |= walked.hops >= 0
+        for entity in walked.rank(top=MAX_DEPENDENTS):
+            reached.setdefault(entity.path[0], entity)
+    nearest = sorted(reached.values(), key=lambda entity: entity.hops)[:MAX_DEPENDENTS]
+    names = load_titles(index, [number for entity in nearest for number in entity.path])
+    found = list_impacted(graph, steps, nearest, names, open_ids(index))
+    parts = np.unique(graph.component[list(numbers.values())])
+    survivors = np.isin(graph.component, parts) & ~is_broken & ~is_of_type(graph, load_bystanders(index))
+    by_rank = index.frame(  # that a team survives tells little: actors come last
+        "select c.number from entity_components c join entities e on e.id = c.entity_id "
+        "order by e.type in (select unnest(?::varchar[])), e.pagerank desc, c.number",
+        (list(_ACTORS),),
+    )["number"].to_numpy()
+    best = sorted(by_rank[survivors[by_rank]][:MAX_SURVIVORS_TOLD].tolist())
+    told = load_titles(index, best)
+    relationships = [entity.hops_down[0][1][0].id for entity in found]
+    return Dependents(relationships, [told[number] for number in best], int(survivors.sum()))
 
 
 def find_most_needed(index: Index, *, top: int) -> list[Risk]:
     """The entities that most others need, directly or through others, most first."""
-    rows = index.frame(
-        "select r.id, r.source, r.predicate, r.target, r.weight, coalesce(e.type, '') from relationships r "
-        "left join entities e on e.id = r.source_id where r.source <> r.target and r.origin <> 'cooccurrence' "
-        "order by r.id"
-    ).rows()
-    edges = [Edge(*row[:5]) for row in rows if is_need(row[2], row[5])]
-    carrying = Carrying(frozenset(edge.predicate for edge in edges), frozenset())
-    return rank_risks_of(index, edges, carrying, top=top).shown
+    return rank_index(index, _choose_needs(index.graph()), top=top).shown
 
 
-def _open_needs(index: Index) -> FetchEdges:
-    """The edges of the index that say: without the target, the source does not work."""
-    fetch_all = open_edges(index)
+def load_bystanders(index: Index) -> list[str]:
+    """Types that are no survivors, as the settings had them when the run was made."""
+    types: list[str] = index.frame("select type from impact_bystanders order by type")["type"].to_list()
+    return types
 
-    def fetch(titles: Sequence[str], direction: Direction, predicates: Collection[str] | None) -> list[Edge]:
-        edges = fetch_all(titles, direction, predicates)
-        is_one, sources = one_of("title", sorted({edge.source for edge in edges}))
-        types = dict(index.frame(f"select title, type from entities where {is_one}", sources).rows())
-        return [edge for edge in edges if is_need(edge.predicate, types.get(edge.source, ""))]
 
-    return fetch
+def _choose_needs(graph: NumberedGraph) -> Steps:
+    """The steps that say: without the target, the source does not work."""
+    of_actors, of_things = (
+        select_predicates(graph, {predicate for predicate in graph.predicates if is_need(predicate, type_)})
+        for type_ in (_ACTORS[0], "")
+    )
+    is_actor = is_of_type(graph, _ACTORS)
+    needs = np.where(is_actor[graph.source], of_actors, of_things) & graph.is_stated
+    return graph.turn("needs", needs, np.zeros_like(needs))
 
 
 def is_need(predicate: str, source_type: str) -> bool:

@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphrag.search.lookups import one_of
-from graphrag.search.support import narrow_quote
+from graphrag.search.support import LONGEST_QUOTE, narrow_quote
 
 if TYPE_CHECKING:
     from graphrag.store import Index
@@ -38,19 +38,24 @@ class Statement(NamedTuple):
 def load_statements(index: Index, relationship_ids: Iterable[str]) -> dict[str, list[Statement]]:
     """By relationship id: its statements in the order of label and place. Only rows asked for are read."""
     ids = sorted(set(relationship_ids))
-    is_one, wanted = one_of("v.relationship_id", ids)
+    is_one, wanted = one_of("relationship_id", ids)
     rows = index.frame(
-        "select v.relationship_id, v.document_id, d.path, v.text_unit_id, v.start_char, v.end_char, v.quote, "
-        "concat_ws(' ', r.source, r.target, r.description) as claim "
-        "from evidence v left join documents d on d.id = v.document_id "
-        f"left join relationships r on r.id = v.relationship_id where {is_one} order by all",
+        "select relationship_id, document_id, text_unit_id, start_char, end_char, quote from evidence "
+        f"where {is_one} order by all",
         wanted,
     ).rows()
-    labels = _label_rows(index, {(str(row[1] or ""), str(row[2] or ""), row[3]) for row in rows})
+    documents = _load_documents(index, sorted({document for _, document, *_ in rows if document}))
+    labels = _label_documents(index, documents)
     found: dict[str, list[Statement]] = {relationship: [] for relationship in ids}
-    for relationship, document, path, unit, start, end, quote, claim in rows:
-        said, first, last = narrow_quote(quote, start, claim) if path else (quote or "", start or 0, end or 0)
-        found[relationship].append(Statement(labels.get((document, unit), AUTHORED), path or "", first, last, said))
+    claims = _load_claims(index, {row[0] for row in rows if len(row[-1] or "") > LONGEST_QUOTE})
+    for relationship, document, unit, start, end, quote in rows:
+        path, units = documents.get(document, ("", []))
+        number = f"#{units.index(unit) + 1}" if len(units) > 1 and unit in units else ""
+        label = labels[path] + number if path else AUTHORED
+        said, first, last = quote or "", start or 0, end or 0
+        if relationship in claims and path:
+            said, first, last = narrow_quote(said, first, claims[relationship])
+        found[relationship].append(Statement(label, path, first, last, said))
     for statements in found.values():
         statements.sort(key=lambda statement: (natural_key(statement.label), statement.document, statement.start))
     return found
@@ -92,25 +97,25 @@ def label_documents(paths: Iterable[str]) -> dict[str, str]:
     return shortest
 
 
-def _label_rows(index: Index, places: set[tuple[str, str, str | None]]) -> Mapping[tuple[str, str | None], str]:
-    """(document id, text unit id) -> label. A statement without a text unit has the label of its document."""
-    documents = sorted({document for document, _, _ in places if document})
-    stems = sorted({PurePosixPath(path).stem for _, path, _ in places if path})
-    paths = index.frame(
-        r"select path from documents where regexp_replace(regexp_extract(path, '[^/]+$'), '(.)\.[^.]*$', '\1') "
-        "in (select unnest(?::varchar[]))",
-        (stems,),
+def _load_claims(index: Index, ids: Iterable[str]) -> dict[str, str]:
+    """What relationships say, by id: the words that the sentence to show is looked for by."""
+    is_one, wanted = one_of("id", sorted(ids))
+    sql = f"select id, concat_ws(' ', source, target, description) from relationships where {is_one}"
+    return dict(index.frame(sql, wanted).rows())
+
+
+def _load_documents(index: Index, ids: Sequence[str]) -> dict[str, tuple[str, list[str]]]:
+    """Path and text units, in order, of documents by id."""
+    is_one, wanted = one_of("id", ids)
+    rows = index.frame(f"select id, path, text_unit_ids from documents where {is_one}", wanted).rows()
+    return {document: (path, units) for document, path, units in rows}
+
+
+def _label_documents(index: Index, documents: Mapping[str, tuple[str, list[str]]]) -> dict[str, str]:
+    """The label of each path, beside all documents of the same stem."""
+    shown = [path for path, _ in documents.values()]
+    alike = index.frame(
+        "select path from documents where parse_filename(path, true) in (select unnest(?::varchar[]))",
+        (sorted({PurePosixPath(path).stem for path in shown}),),
     )["path"].to_list()
-    by_path = label_documents([*paths, *(path for _, path, _ in places if path)])
-    units = index.frame(
-        "select id, row_number() over (partition by document_id order by start_char, end_char, id) as n, "
-        "count(*) over (partition by document_id) as n_units from text_units "
-        "where document_id in (select unnest(?::varchar[]))",
-        (documents,),
-    ).rows()
-    number = {unit: n for unit, n, n_units in units if n_units > 1}
-    return {
-        (document, unit): by_path[path] + (f"#{number[unit]}" if unit in number else "")
-        for document, path, unit in places
-        if path
-    }
+    return label_documents([*alike, *shown])

@@ -30,12 +30,6 @@ if TYPE_CHECKING:
 
 MAX_LINES = 20
 MAX_NEXT_TOLD = 4  # what most others need, behind the first
-MAX_SURVIVORS_TOLD = 8  # the best connected of what could break; `graphrag impact` lists more
-# That a person or a review survives tells nobody anything: they are told last.
-_CANNOT_BREAK = (
-    "person", "team", "place", "location", "organization", "company", "customer", "date", "event", "incident",
-    "decision", "document", "language",
-)  # fmt: skip
 
 
 class Leading(NamedTuple):
@@ -55,7 +49,7 @@ def find_leading(index: Index, question: str, named: Sequence[NamedEntity]) -> L
     if asks_for_dependents(question):
         found = find_dependents(index, [entity.entity_id for entity in named])
         facts = load_facts(index, found.relationships)[:MAX_LINES]
-        after = _tell_survivors(index, found.survivors) if facts else ()
+        after = tuple(render_survivors(found.survivors, found.n_survivors)) if facts else ()
         return Leading("What leads to it, nearest first:", tuple(facts), after)
     titles = list(dict.fromkeys(entity.title for entity in named))
     if len(titles) == 2 and asks_for_relation(question):
@@ -73,20 +67,9 @@ def _find_most_needed(index: Index) -> Leading:
     is_one, titles = one_of("title", [first.title])
     ids = index.frame(f"select id from entities where {is_one}", titles)["id"].to_list()
     facts = load_facts(index, find_dependents(index, ids).relationships)
-    n = len(first.impacted)
+    n = first.n_impacted
     need = "other needs" if n == 1 else "others need"
     heading = f"{first.title}: {n} {need} it, directly or through others, nearest first:"
     more = [f"... and {len(facts) - MAX_LINES} more"] if len(facts) > MAX_LINES else []
-    told = ", ".join(f"{risk.title} ({len(risk.impacted)})" for risk in others)
+    told = ", ".join(f"{risk.title} ({risk.n_impacted})" for risk in others)
     return Leading(heading, tuple(facts[:MAX_LINES]), (*more, *([f"next: {told}"] if told else [])))
-
-
-def _tell_survivors(index: Index, survivors: list[str]) -> tuple[str, ...]:
-    is_one, titles = one_of("title", survivors)
-    best = index.frame(
-        f"select title from entities where {is_one} order by type in (select unnest(?::varchar[])), pagerank desc, "
-        f"title limit {MAX_SURVIVORS_TOLD}",
-        [*titles, list(_CANNOT_BREAK)],
-    )["title"].to_list()
-    told = [title for title in survivors if title in best]
-    return tuple(render_survivors([*told, *(title for title in survivors if title not in best)], most=len(told)))

@@ -2,40 +2,44 @@
 
 The number of impacted entities is counted for every entity at once: entities that need each other in a circle (strong
 components) count as one node, and each node's set of dependents is a bit mask, built from the masks of its neighbours.
-Up to MAX_EXACT entities that carry; beyond, the CANDIDATES of the highest pagerank are walked one by one, and the
-result says so.
+Up to MAX_EXACT entities that carry; beyond, only the CANDIDATES of the highest pagerank are walked, one of each circle,
+and the result says so.
 
-Reads relationships, entities. Does not: print, or cite (hop_sources.py).
+Reads entities, and relationships by number (store/numbered_graph.py). Does not: print, or cite (hop_sources.py).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from graphrag import graphs
-from graphrag.search.edges import Edge, list_edges, title_key
-from graphrag.search.impact import Carrying, Impacted, trace_impact
+from graphrag.search.failure_walk import Reached, walk_failure
+from graphrag.search.impact import Carrying, Impacted, choose_steps, list_impacted, load_titles, open_ids
 
 if TYPE_CHECKING:
     from graphrag.store import Index
+    from graphrag.store.numbered_graph import Steps
 
 MAX_EXACT, CANDIDATES = 20_000, 200
 # Entities of one count whose weakest hops are summed to settle who is shown; fewer where each breaks very many.
 MAX_TIES, MAX_WALKED = 200, 100_000
+MAX_NAMED = 100  # impacted entities of each, in --json
 
 
 class Risk(NamedTuple):
-    """An entity and what it impacts, ranked as `trace_impact` ranks; is_cut_vertex as in entities."""
+    """An entity and what it impacts: how many, the first MAX_NAMED titles, and one of the farthest with its path.
+    is_cut_vertex as in entities."""
 
     title: str
-    impacted: list[Impacted]
+    n_impacted: int
+    sum_of_weakest: float
+    named: list[str]
+    farthest: Impacted
     is_cut_vertex: bool
-
-    @property
-    def sum_of_weakest(self) -> float:
-        return sum(entity.weakest for entity in self.impacted)
 
 
 class Risks(NamedTuple):
@@ -46,82 +50,104 @@ class Risks(NamedTuple):
     is_exact: bool
 
 
-def rank_risks(
-    edges: Sequence[Edge],
-    carrying: Carrying,
-    *,
-    top: int,
-    cut_vertices: Collection[str],
-    candidates: Sequence[str] = (),
-) -> Risks:
-    """Entities by the number they impact (desc), the sum of the weakest hops (desc), title.
+class Walk(NamedTuple):
+    """What one entity impacts, by numbers: how many, the sum of the weakest hops, the first MAX_NAMED, the farthest."""
 
-    edges: of the whole index. candidates: titles to walk where there are more than MAX_EXACT.
+    number: int
+    n_impacted: int
+    sum_of_weakest: float
+    named: list[int]
+    farthest: Reached
+
+
+class Ranked(NamedTuple):
+    walks: list[Walk]
+    n_entities: int
+    is_exact: bool
+
+
+def rank_risks(steps: Steps, *, top: int, candidates: Sequence[int]) -> Ranked:
+    """Entities by the number they impact (desc), the sum of the weakest hops (desc), title: the first `top`.
+
+    steps: where failures go. candidates: numbers of entities to walk where more than MAX_EXACT carry.
     """
-    known = carrying.against | carrying.along
-    edges = [edge for edge in edges if edge.predicate in known and edge.source != edge.target]
-    titles = sorted({end for edge in edges for end in (edge.source, edge.target)})
-    is_exact = len(titles) <= MAX_EXACT
-    fetch = list_edges(edges)
-    if is_exact:
-        sizes = count_impacted(edges, carrying)
-    else:
-        sizes = {title: len(trace_impact(fetch, title, carrying)) for title in candidates}
-    ranked = sorted((title for title, n in sizes.items() if n), key=lambda title: (-sizes[title], title_key(title)))
+    sizes, is_exact = count_impacted(steps, candidates)
+    ranked = sorted((number for number, n in sizes.items() if n), key=lambda number: (-sizes[number], number))
     if not ranked:
-        return Risks([], 0, is_exact)
+        return Ranked([], 0, is_exact)
     least = sizes[ranked[:top][-1]]
-    n_above = sum(1 for title in ranked if sizes[title] > least)
+    n_above = sum(1 for number in ranked if sizes[number] > least)
     n_ties = max(top, min(MAX_TIES, MAX_WALKED // least))
-    wanted = [title for title in ranked if sizes[title] >= least][: n_above + n_ties]
-    risks = [Risk(title, trace_impact(fetch, title, carrying), title in cut_vertices) for title in wanted]
-    risks.sort(key=lambda risk: (-len(risk.impacted), -risk.sum_of_weakest, title_key(risk.title)))
-    return Risks(risks[:top], len(ranked), is_exact)
+    walks = [_walk(steps, n) for n in [n for n in ranked if sizes[n] >= least][: n_above + n_ties]]
+    walks.sort(key=lambda walk: (-walk.n_impacted, -walk.sum_of_weakest, walk.number))
+    return Ranked(walks[:top], len(ranked), is_exact)
 
 
-def count_impacted(edges: Iterable[Edge], carrying: Carrying) -> dict[str, int]:
-    """Number of entities that each entity impacts, itself not counted."""
-    pairs = sorted({
-        (edge.source, edge.target) if edge.predicate in carrying.along else (edge.target, edge.source)
-        for edge in edges
-        if edge.source != edge.target
-    })  # fmt: skip
-    titles = sorted({end for pair in pairs for end in pair})
-    number = {title: i for i, title in enumerate(titles)}
-    component = graphs.strong_components(len(titles), [(number[near], number[far]) for near, far in pairs])
+def _walk(steps: Steps, number: int) -> Walk:
+    walked = walk_failure(steps, number)
+    total = sum(float(walked.weakest[level].sum()) for level in walked.levels)
+    named = [entity.path[0] for entity in walked.rank(top=MAX_NAMED)]
+    return Walk(number, walked.n_impacted, total, named, walked.farthest())
+
+
+def count_impacted(steps: Steps, candidates: Sequence[int]) -> tuple[dict[int, int], bool]:
+    """How many entities each impacts, by number, itself not counted; and whether of all, else of the candidates."""
+    near = np.repeat(np.arange(len(steps.starts) - 1), np.diff(steps.starts))
+    ends, rows = np.unique(np.concatenate([near, steps.far]), return_inverse=True)
+    pairs = np.unique(rows.reshape(2, -1).T, axis=0)
+    circles = np.asarray(graphs.strong_components(len(ends), pairs), dtype=np.int64)
+    if len(ends) <= MAX_EXACT:
+        sizes = _count_in_circles(circles.tolist(), pairs.tolist())
+        return dict(zip(ends.tolist(), sizes, strict=True)), True
+    circle_of = dict(zip(ends.tolist(), circles.tolist(), strict=True))
+    known: dict[int, int] = {}  # all of a circle impact each other, and the same others
+    for number in candidates:
+        if number in circle_of and circle_of[number] not in known:
+            known[circle_of[number]] = walk_failure(steps, number).n_impacted
+    return {number: known[circle_of[number]] for number in candidates if number in circle_of}, False
+
+
+def _count_in_circles(circles: Sequence[int], pairs: Iterable[tuple[int, int]]) -> list[int]:
+    """Of each node; `circles` are their strong components, numbered above those that they lead to."""
     members: dict[int, int] = defaultdict(int)
-    for i, c in enumerate(component):
-        members[c] |= 1 << i
+    for node, circle in enumerate(circles):
+        members[circle] |= 1 << node
     after: dict[int, set[int]] = defaultdict(set)
     for near, far in pairs:
-        after[component[number[near]]].add(component[number[far]])
+        after[circles[near]].add(circles[far])
     reach: dict[int, int] = {}
-    for c in sorted(members):  # a component's number is above those it leads to
-        mask = members[c]
-        for other in after[c] - {c}:
+    for circle in sorted(members):
+        mask = members[circle]
+        for other in after[circle] - {circle}:
             mask |= reach[other]
-        reach[c] = mask
-    n_reached = {c: mask.bit_count() for c, mask in reach.items()}
-    return {title: n_reached[component[i]] - 1 for title, i in number.items()}
+        reach[circle] = mask
+    n_reached = {circle: mask.bit_count() for circle, mask in reach.items()}
+    return [n_reached[circle] - 1 for circle in circles]
 
 
 def find_risks(index: Index, carrying: Carrying, *, top: int) -> Risks:
     """The ranking of the published index."""
-    edges = [
-        Edge(*row)
-        for row in index.frame(
-            "select id, source, predicate, target, weight from relationships where source <> target "
-            "and predicate in (select unnest(?::varchar[])) and origin <> 'cooccurrence'",
-            (sorted(carrying.against | carrying.along),),
-        ).rows()
-    ]
-    return rank_risks_of(index, edges, carrying, top=top)
+    return rank_index(index, choose_steps(index.graph(), carrying), top=top)
 
 
-def rank_risks_of(index: Index, edges: Sequence[Edge], carrying: Carrying, *, top: int) -> Risks:
-    """`rank_risks` with what the index knows of its entities."""
-    cuts = index.frame("select title from entities where is_cut_vertex")["title"].to_list()
-    candidates = index.frame(
-        "select title from entities order by pagerank desc, degree desc, lower(title), title limit ?", (CANDIDATES,)
-    )["title"].to_list()
-    return rank_risks(edges, carrying, top=top, cut_vertices=set(cuts), candidates=candidates)
+def rank_index(index: Index, steps: Steps, *, top: int) -> Risks:
+    """`rank_risks` of the published index over some steps of its graph."""
+    strongest = index.frame(
+        "select c.number from entities e join entity_components c on c.entity_id = e.id "
+        "order by e.pagerank desc, e.degree desc, c.number limit ?",
+        (CANDIDATES,),
+    )["number"].to_list()
+    ranked = rank_risks(steps, top=top, candidates=strongest)
+    numbers = {n for walk in ranked.walks for n in (walk.number, *walk.named, *walk.farthest.path)}
+    titles = load_titles(index, sorted(numbers))
+    chains = [walk.farthest for walk in ranked.walks]
+    farthest = list_impacted(index.graph(), steps, chains, titles, open_ids(index))
+    cuts = set(index.frame("select title from entities where is_cut_vertex")["title"].to_list())
+    shown = [
+        Risk(
+            titles[walk.number], walk.n_impacted, walk.sum_of_weakest, [titles[n] for n in walk.named], chain,
+            titles[walk.number] in cuts,
+        )
+        for walk, chain in zip(ranked.walks, farthest, strict=True)
+    ]  # fmt: skip
+    return Risks(shown, ranked.n_entities, ranked.is_exact)

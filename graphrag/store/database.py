@@ -25,13 +25,13 @@ import numpy as np
 import polars as pl
 
 from graphrag.errors import GraphragError, NoIndex, StoreError, TableError, UsageError, did_you_mean, shown_path
-from graphrag.graphs import components
-from graphrag.settings import CARRYING_PREDICATES, REVERSED_PREDICATES
-from graphrag.store import inverted_index, macros, views
+from graphrag.settings import BYSTANDERS, CARRYING_PREDICATES, REVERSED_PREDICATES
+from graphrag.store import inverted_index, macros, numbered_graph, views
 from graphrag.store.conditions import find_matching, read_condition
 from graphrag.store.ledger import find_label
 from graphrag.store.matching import list_restrictions
 from graphrag.store.note_vectors import average_document_vectors, pair_similar
+from graphrag.store.numbered_graph import NumberedGraph
 from graphrag.store.runs import (
     DATABASE,
     LEDGER,
@@ -43,7 +43,7 @@ from graphrag.store.runs import (
     sync_path,
     write_manifest,
 )
-from graphrag.tables import TABLES, is_bare_link
+from graphrag.tables import TABLES
 
 FORMAT = 1  # of the run folder; raised when a reader of the last release could not read it
 ROW_GROUP_SIZE = 100_000  # fixed, so that equal frames give equal files
@@ -70,13 +70,15 @@ def write_run(
     pages: Mapping[str, str] | None = None,
     impact_predicates: Sequence[str] = CARRYING_PREDICATES,
     impact_predicates_reversed: Sequence[str] = REVERSED_PREDICATES,
+    impact_bystanders: Sequence[str] = BYSTANDERS,
 ) -> Path:
     """Write a whole run aside and return its folder; nothing that readers see changes.
 
     `frames`: tables by name, in the order of rows to keep; absent tables are written empty. The manifest gets `format`
     and `run_id` added and is written last, after every file is on disk. On any error the folder is removed again.
     pages: text files beside the tables, by path in the folder.
-    impact_predicates: what carries a failure from target to source, or reversed, in the macro impacted_by.
+    impact_predicates: what carries a failure from target to source, or reversed, in the macro impacted_by;
+    impact_bystanders: types of entities that the macro survives leaves out.
     Raises TableError if a frame is not what its table says, StoreError if the run is there or cannot be written.
     """
     if unknown := [name for name in frames if name not in TABLES]:
@@ -92,7 +94,7 @@ def write_run(
                 _write_parquet(frame, folder / f"{name}.parquet")
             _write_vectors(whole["embeddings"], folder / "vectors")
             carrying = {**dict.fromkeys(impact_predicates, False), **dict.fromkeys(impact_predicates_reversed, True)}
-            _write_database(whole, folder / DATABASE, carrying)
+            _write_database(whole, folder / DATABASE, carrying, impact_bystanders)
             _write_pages(pages or {}, folder)
             write_manifest(folder, {**manifest, "format": FORMAT, "run_id": run_id})
     except BaseException:
@@ -132,7 +134,9 @@ def _write_pages(pages: Mapping[str, str], folder: Path) -> None:
         sync_path(path.parent)
 
 
-def _write_database(frames: Mapping[str, pl.DataFrame], path: Path, carrying: Mapping[str, bool]) -> None:
+def _write_database(
+    frames: Mapping[str, pl.DataFrame], path: Path, carrying: Mapping[str, bool], bystanders: Sequence[str]
+) -> None:
     with ThreadPoolExecutor(1) as pool, _duckdb_disk_errors(path), duckdb.connect(str(path)) as connection:
         # Words are cut in Python while DuckDB writes tables.
         indexed = _one_ahead(pool, inverted_index.build_postings(frames))
@@ -151,14 +155,17 @@ def _write_database(frames: Mapping[str, pl.DataFrame], path: Path, carrying: Ma
             _append_rows(connection, "search_postings", postings)
         connection.execute(views.ENTITY_NAMES_SQL)
         connection.execute(views.ENTITY_DOCUMENTS_SQL)
-        _create_table(connection, "entity_components", number_components(frames["entities"], frames["relationships"]))
+        for name, frame in numbered_graph.number_graph(frames["entities"], frames["relationships"]).items():
+            _create_table(connection, name, frame)
         vectors = average_document_vectors(frames["text_units"], frames["embeddings"])
         _create_table(connection, "similar_documents", pair_similar(*vectors))
         predicates = {"predicate": list(carrying), "is_reversed": list(carrying.values())}
         schema = {"predicate": pl.String, "is_reversed": pl.Boolean}
         _create_table(connection, "impact_predicates", pl.DataFrame(predicates, schema=schema))
+        types = pl.DataFrame({"type": list(dict.fromkeys(bystanders))}, schema={"type": pl.String})
+        _create_table(connection, "impact_bystanders", types)
         comments = inverted_index.COMMENTS | views.ENTITY_NAMES_COMMENTS | views.ENTITY_DOCUMENTS_COMMENTS
-        comments |= views.COMPONENTS_COMMENTS | views.SIMILAR_DOCUMENTS_COMMENTS | views.IMPACT_PREDICATES_COMMENTS
+        comments |= numbered_graph.COMMENTS | views.SIMILAR_DOCUMENTS_COMMENTS | views.IMPACT_COMMENTS
         for place, text in comments.items():
             _comment(connection, "column" if "." in place else "table", place, text)
         for name, keys in LOOKED_UP_BY.items():
@@ -181,18 +188,6 @@ def _one_ahead(pool: Executor, items: Iterator[Item]) -> Iterator[Item]:
             yield item
 
     return draw()
-
-
-def number_components(entities: pl.DataFrame, relationships: pl.DataFrame) -> pl.DataFrame:
-    """entity_id, component: the connected part of the graph of each entity, without co-occurrence and bare links."""
-    numbered = entities.select(pl.col("id").alias("entity_id")).with_row_index("n")
-    stated = (pl.col("origin") != "cooccurrence") & ~is_bare_link()
-    ends = relationships.filter(stated).select("source_id", "target_id")
-    for end in ("source_id", "target_id"):
-        ends = ends.join(numbered.rename({"n": f"n_{end}"}), left_on=end, right_on="entity_id", how="inner")
-    pairs = ends.select("n_source_id", "n_target_id").to_numpy().astype(np.int64)
-    found = pl.Series("component", components(entities.height, pairs), dtype=pl.Int64)
-    return numbered.select("entity_id").with_columns(found)
 
 
 def _create_table(connection: duckdb.DuckDBPyConnection, name: str, frame: pl.DataFrame) -> None:
@@ -256,6 +251,7 @@ class Index:
         self.restriction = ""
         self._connection = _connect_read_only(folder / DATABASE)
         self._one_at_a_time = threading.Lock()
+        self._graph: NumberedGraph | None = None
         self._owners: dict[str, pl.Series] = {}  # read once: some hundred bytes a vector
         self._vectors: dict[str, np.ndarray[Any, np.dtype[np.float32]]] = {
             path.stem: np.load(path, mmap_mode="r", allow_pickle=False)
@@ -302,18 +298,20 @@ class Index:
         for statement in list_restrictions(f'"{run}"'):
             self._connection.execute(statement)
         self.restriction = f"{len(matching)} of {n_all} documents match --where."
-        ends = self.frame("select source_id, predicate, target_id, origin from relationships")
-        self._create_components(number_components(self.frame("select id from entities"), ends))
+        self._number_graph()
         for owner_table, (ids, vectors) in before.items():
             kept = set(self.frame("select owner_id from embeddings where owner_table = ?", [owner_table])["owner_id"])
             self._vectors[owner_table] = vectors[[row for row, owner_id in enumerate(ids) if owner_id in kept]]
         self._owners.clear()
 
-    def _create_components(self, found: pl.DataFrame) -> None:
-        """Parts that the matching documents connect: two that others alone connect are two."""
-        self._connection.register("components_in_memory", found)
-        self._connection.execute("create temp table entity_components as select * from components_in_memory")
-        self._connection.unregister("components_in_memory")
+    def _number_graph(self) -> None:
+        """The graph that the matching documents make: two parts that others alone connect are two."""
+        entities = self.frame("select id, title, type from entities")
+        relationships = self.frame("select source_id, predicate, target_id, weight, origin from relationships")
+        for name, found in numbered_graph.number_graph(entities, relationships).items():
+            self._connection.register("frame_in_memory", found)
+            self._connection.execute(f"create temp table {name} as select * from frame_in_memory")
+            self._connection.unregister("frame_in_memory")
 
     def table(self, name: str) -> pl.DataFrame:
         """One table as tables.py declares it, rows in their order. Raises TableError for another name.
@@ -332,6 +330,18 @@ class Index:
     def find_label(self, table: str, number: int) -> str:
         """What the row of a human_readable_id is or was called, in this run or an earlier one; empty for none."""
         return find_label(self.folder.parent.parent / LEDGER, table, number)
+
+    def graph(self) -> NumberedGraph:
+        """All relationships as arrays of numbers, read once; see numbered_graph.py.
+
+        Raises StoreError for an index that an earlier release made, without these tables.
+        """
+        if self._graph is None:
+            found = self.frame("select table_name from duckdb_tables() where table_name = 'numbered_relationships'")
+            if found.is_empty():
+                raise StoreError('The index was made by an earlier release. Run "graphrag index" once.')
+            self._graph = numbered_graph.load_graph(self.frame)
+        return self._graph
 
     def owners(self, owner_table: str) -> pl.Series:
         """Ids of the rows of a table that have a vector; row i of `matrix` belongs to id i.

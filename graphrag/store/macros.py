@@ -4,7 +4,8 @@ The walks give what the commands give (`graphrag impact`, `path`, `neighborhood`
 compares them on random graphs. They take names as data; an unknown name gives no rows. In a recursive query
 `recurring.walk` is all that was walked so far, so that nothing is visited twice.
 
-Reads: entities, relationships, evidence, documents, entity_names, entity_components, impact_predicates.
+Reads: entities, relationships, evidence, documents, entity_names, entity_components, impact_predicates,
+impact_bystanders.
 Does not: open a database (database.py does).
 """
 
@@ -78,13 +79,13 @@ MACROS = (
     Macro(
         "survives",
         "(name)",
-        "What is connected with the named entity, in any way but co-occurrence, and does not break when it fails. "
-        "Column title.",
-        """select e.title from entities e join entity_components c on c.entity_id = e.id
-           where c.component = (select c.component from entities e join entity_components c on c.entity_id = e.id
-                                where e.title = resolve_entity(name))
-           and e.title <> resolve_entity(name) and e.title not in (select title from impacted_by(name))
-           order by lower(e.title), e.title""",
+        "What is connected with the named entity, in any way but co-occurrence, and does not break when it fails; but "
+        "for impact_bystanders. Column title.",
+        """select title from entity_components
+           where component = (select component from entity_components where title = resolve_entity(name))
+           and title <> resolve_entity(name) and title not in (select title from impacted_by(name))
+           and type not in (select type from impact_bystanders)
+           order by number""",
         is_table=True,
     ),
     Macro(

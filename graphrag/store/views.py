@@ -56,11 +56,6 @@ ENTITY_DOCUMENTS_COMMENTS = {
     "entity_documents.document_id": "id of the document.",
 }
 
-COMPONENTS_COMMENTS = {
-    "entity_components": "Which connected part of the graph each entity is in; without co-occurrence and bare links.",
-    "entity_components.entity_id": "id of the entity.",
-    "entity_components.component": "Number of the part, by its first entity.",
-}
 SIMILAR_DOCUMENTS_COMMENTS = {
     "similar_documents": "Pairs of documents whose vectors have a cosine of 0.65 or more, of each document the nearest "
     "ten; empty without vectors, and beyond 20,000 documents.",
@@ -68,10 +63,12 @@ SIMILAR_DOCUMENTS_COMMENTS = {
     "similar_documents.document_id_b": "The larger id.",
     "similar_documents.cosine": "Of their vectors: means of those of their text units, or imported ones.",
 }
-IMPACT_PREDICATES_COMMENTS = {
+IMPACT_COMMENTS = {
     "impact_predicates": "Predicates that carry a failure: settings [impact] when the run was made.",
     "impact_predicates.predicate": "Name of the predicate.",
     "impact_predicates.is_reversed": "The failure goes from source to target (X hosts Y), not from target to source.",
+    "impact_bystanders": "Types that are no survivors: settings [impact] when the run was made.",
+    "impact_bystanders.type": "Type of entities.",
 }
 
 VIEWS = (

@@ -36,7 +36,7 @@ PREDICATES = (
 RUN = "20260101T000000Z-0large"
 
 
-def publish_large_index(output_dir: Path, n_entities: int) -> list[str]:
+def publish_large_index(output_dir: Path, n_entities: int, *, with_vectors: bool = True) -> list[str]:
     """Write and publish the run; the entities' titles, those of the most relationships first."""
     random, numbers = Random(7), np.random.default_rng(7)
     titles = _make_titles(random, n_entities)
@@ -47,7 +47,8 @@ def publish_large_index(output_dir: Path, n_entities: int) -> list[str]:
     random.shuffle(facts)
     frames = _write_documents(random, titles, facts)
     frames |= _list_entities(titles, frames["relationships"], frames["text_units"]) | _group_entities(titles)
-    frames["embeddings"] = _embed(numbers, frames)
+    if with_vectors:
+        frames["embeddings"] = _embed(numbers, frames)
     store.write_run(output_dir, RUN, frames, manifest={"version": "bench"})
     store.publish_run(output_dir, RUN)
     return titles

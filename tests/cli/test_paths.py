@@ -96,6 +96,23 @@ def test_impact_and_survivors(ask: Ask, asked: list[str], impacted: str, rest: l
     assert lines[n:] == rest
 
 
+def test_what_neither_works_nor_fails_is_counted_beside_the_survivors(
+    make_index: MakeIndex, capsys: pytest.CaptureFixture[str]
+) -> None:
+    facts = [("a.md", "Billing", "uses", "Redis"), ("b.md", "Billing", "owned_by", "Platform Team"),
+             ("c.md", "Ana", "leads", "Platform Team"), ("d.md", "INC-1", "about", "Billing")]  # fmt: skip
+    texts = {path: f"{source} {predicate} {target}." for path, source, predicate, target in facts}
+    index = make_index(texts, facts, types={"Ana": "person", "INC-1": "incident", "Platform Team": "team"})
+    assert run("impact", "Redis", *options(index)) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "survives: Platform Team", "also connected: incident 1, person 1", "not walked: about 1, owned_by 1",
+    ]  # fmt: skip
+    assert run("impact", "Redis", "--json", "--set", "impact.bystanders=[]", *options(index)) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [row["title"] for row in found["survives"]] == ["Ana", "INC-1", "Platform Team"] and not found["bystanders"]
+    assert index.frame("from survives('redis')").rows() == [("Platform Team",)]
+
+
 def test_impact_as_json(ask: Ask) -> None:
     found = json.loads(ask("impact", "redis", "--json"))
     assert {key: found[key] for key in ("mode", "question", "entity", "answered", "not_connected", "not_walked")} == {
@@ -115,6 +132,7 @@ def test_impact_as_json(ask: Ask) -> None:
         ],
     }  # fmt: skip
     assert found["survives"][0] == {"title": "Billing", "reason": "no carrying path"}
+    assert (found["n_impacted"], found["bystanders"]) == (3, {})
     found = json.loads(ask("impact", "Platform Team", "--json"))
     reasons = {row["title"]: row["reason"] for row in found["survives"]}
     assert reasons["Billing"] == "only through other predicates" and reasons["Redis"] == "no carrying path"

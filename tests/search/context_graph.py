@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import polars as pl
+
 from graphrag.search.edges import Edge
+from graphrag.search.failure_walk import walk_failure
+from graphrag.search.impact import Carrying, Impacted, choose_steps, list_impacted
+from graphrag.store.numbered_graph import NumberedGraph, build_graph, number_graph
 
 R8_TEXTS = {
     "c1.txt": "The login flow depends on the Auth Service.",
@@ -34,3 +41,29 @@ def edges(*lines: str) -> list[Edge]:
         source, predicate, target, *weight = line.split()
         found.append(Edge(line, source, predicate, target, float(weight[0]) if weight else 1.0))
     return found
+
+
+def number_edges(graph: Sequence[Edge]) -> tuple[NumberedGraph, list[str]]:
+    """The graph as an index has it in numbers, and the titles by number."""
+    titles = sorted({end for edge in graph for end in (edge.source, edge.target)})
+    entities = pl.DataFrame({"id": titles, "title": titles}, schema={"id": pl.String, "title": pl.String})
+    relationships = pl.DataFrame(
+        [(edge.source, edge.predicate, edge.target, edge.weight, "extracted") for edge in graph],
+        schema={"source_id": pl.String, "predicate": pl.String, "target_id": pl.String, "weight": pl.Float64,
+                "origin": pl.String},
+        orient="row",
+    )  # fmt: skip
+    tables = number_graph(entities.with_columns(type=pl.lit("")), relationships)
+    predicates = sorted({edge.predicate for edge in graph})
+    numbered = build_graph(tables["entity_components"], tables["numbered_relationships"], predicates)
+    return numbered, tables["entity_components"]["title"].to_list()
+
+
+def trace_impact(graph: Sequence[Edge], failed: str, carrying: Carrying) -> list[Impacted]:
+    """All that breaks, ranked, as find_impact lists it."""
+    numbered, titles = number_edges(graph)
+    steps = choose_steps(numbered, carrying)
+    reached = walk_failure(steps, titles.index(failed)).rank()
+    return list_impacted(
+        numbered, steps, reached, dict(enumerate(titles)), lambda rows: {row: graph[row].id for row in rows}
+    )

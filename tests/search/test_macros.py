@@ -20,7 +20,7 @@ from graphrag.search.edges import DIRECTIONS, open_edges
 from graphrag.search.impact import choose_carrying, find_impact, list_predicates
 from graphrag.search.paths import find_routes
 from graphrag.search.reach import list_neighbors, open_degrees
-from graphrag.settings import CARRYING_PREDICATES, REVERSED_PREDICATES
+from graphrag.settings import BYSTANDERS, CARRYING_PREDICATES, REVERSED_PREDICATES
 from graphrag.store import Index
 from graphrag.tables import TABLES
 
@@ -51,8 +51,9 @@ def graphs() -> list[tuple[list[str], Edges]]:
 def index(tmp_path_factory: pytest.TempPathFactory, graphs: list[tuple[list[str], Edges]]) -> Index:
     entities = [
         {
-            "id": node, "human_readable_id": 0, "title": node, "type": "unknown", "description": "", "frequency": 1,
-            "degree": 1, "text_unit_ids": [], "aliases": [], "n_documents": 1, "pagerank": 0.0, "is_hub": False,
+            "id": node, "human_readable_id": 0, "title": node, "type": "person" if node[0] in "BG" else "unknown",
+            "description": "", "frequency": 1, "degree": 1, "text_unit_ids": [], "aliases": [],
+            "n_documents": 1, "pagerank": 0.0, "is_hub": False,
             "is_cut_vertex": False,
         }
         for nodes, _ in graphs
@@ -82,10 +83,8 @@ def rows(index: Index, sql: str, *params: object) -> list[tuple[object, ...]]:
 def check_impact(index: Index, name: str) -> None:
     known = list_predicates(index)
     carrying = choose_carrying(known, predicates=CARRYING_PREDICATES, reversed_predicates=REVERSED_PREDICATES)
-    impact = find_impact(index, name, carrying)
-    expected = [
-        (rank, e.title, e.hops, e.weakest, e.total, impact.path(e)) for rank, e in enumerate(impact.impacted, start=1)
-    ]
+    impact = find_impact(index, name, carrying, reasons=True, bystanders=BYSTANDERS)
+    expected = [(rank, e.title, e.hops, e.weakest, e.total, e.path) for rank, e in enumerate(impact.impacted, start=1)]
     assert rows(index, "select rank, title, hops, weakest, total, path from impacted_by(?)", name) == expected
     assert rows(index, "from survives(?)", name) == [(title,) for title in impact.survivors]
 
