@@ -136,7 +136,8 @@ def fill_lines(lines: Iterable[str], *, max_tokens: int) -> str:
     if not kept and all_lines:
         return cut_text(all_lines[0], budget=max_tokens, count=count_tokens)
     n_left = len(all_lines) - len(kept)
-    rest = [f"… {n_left} more lines: raise max_tokens, or ask for less."] if n_left else []
+    lines_left = "1 more line" if n_left == 1 else f"{n_left} more lines"
+    rest = [f"… {lines_left}: raise max_tokens, or ask for less."] if n_left else []
     return "\n".join([*kept, *rest]).strip("\n")
 
 

@@ -33,7 +33,8 @@ def find_refusal(
     if not title.strip():
         return "A note needs a title."
     if n_words < min_words:
-        return f"The note has {n_words} words, fewer than learn.min_words = {min_words}. Say what holds, and when."
+        words = "1 word" if n_words == 1 else f"{n_words} words"
+        return f"The note has {words}, fewer than learn.min_words = {min_words}. Say what holds, and when."
     if n_words > max_words:
         return f"The note has {n_words} words, more than learn.max_words = {max_words}: one thing learned, one note."
     lines = [line for line in text.splitlines() if line.strip()]

@@ -127,7 +127,7 @@ def _refuse_duplicate(found: Sequence[NearDuplicate], related: set[str]) -> None
     raise UsageError(
         f'"{first.title}" ({first.path}) says much of this (likeness {first.likeness:.2f}). If the note replaces it, '
         f'add --relates "supersedes:{first.path}:why"; if it explains it, --relates "clarifies:{first.path}:how"; '
-        "else --allow-duplicate."
+        "if it says something else, --allow-duplicate."
     )
 
 

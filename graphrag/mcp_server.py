@@ -210,7 +210,12 @@ def _tool(server: MCPServer[Any], *, is_read_only: bool) -> Callable[[Callable[.
 
 def explain_error(message: str) -> str:
     """The message of a command, with the arguments that its options are here: `--reason is required` is of `reason`."""
-    names = {"--relates": "connections", "--all": "n", "--budget-tokens": "max_tokens"}
+    names = {"--all": "n", "--budget-tokens": "max_tokens"}
     options = dict.fromkeys(re.findall(r"(?<![\w\"-])--[a-z][a-z-]*", message))
-    said = [f'{option} is the argument "{names.get(option, option[2:].replace("-", "_"))}"' for option in options]
+    said = [
+        'for --relates add {"type": ..., "entry": ..., "note": ...} to the argument "connections"'
+        if option == "--relates"
+        else f'{option} is the argument "{names.get(option, option[2:].replace("-", "_"))}"'
+        for option in options
+    ]
     return f"{message} ({'; '.join(said)} of this tool.)" if said else message

@@ -1,7 +1,8 @@
 """Writes the generated pages (`make docs`).
 
 settings.toml of this repository, docs/tables.md, docs/settings.md; and, from a fresh index of the sample, the output in
-the console blocks of README.md and of the pages that readme.py names, and the answers in docs/sql.md.
+the console blocks of README.md and of the pages that readme.py names, the answers in docs/sql.md, and the session of
+docs/knowledge-bank.md.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from graphrag.settings import CARRYING_PREDICATES
 from graphrag.settings_file import load_settings, render_settings_page, render_template
 from graphrag.tables import render_data_dictionary
 
+from . import bank_session
 from .conftest import ROOT
 from .readme import PAGES, README, rewrite_outputs, run_command
 from .sql_docs import PAGE, rewrite_answers
@@ -50,6 +52,8 @@ def generate_docs() -> None:
 
         README.write_text(rewrite_outputs(README.read_text(encoding="utf-8"), run), encoding="utf-8")
         PAGE.write_text(rewrite_answers(PAGE.read_text(encoding="utf-8"), output_dir), encoding="utf-8")
+        session = bank_session.rewrite_session(bank_session.PAGE.read_text(encoding="utf-8"), output_dir)
+        bank_session.PAGE.write_text(session, encoding="utf-8")
         for name in PAGES:
             page = ROOT / "docs" / name
             page.write_text(rewrite_outputs(page.read_text(encoding="utf-8"), run), encoding="utf-8")

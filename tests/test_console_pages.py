@@ -24,4 +24,4 @@ def test_the_page_shows_what_the_command_prints(page: str, command: str, expecte
 
 @pytest.mark.parametrize("page", PAGES)
 def test_it_has_examples(page: str) -> None:
-    assert sum(found == page for found, _, _ in COMMANDS) > 4
+    assert sum(found == page for found, _, _ in COMMANDS) > 1

@@ -339,7 +339,8 @@ def test_lines_fill_the_tokens_and_the_rest_is_counted() -> None:
 def test_options_of_commands_are_named_as_arguments() -> None:
     assert explain_error("No entity.") == "No entity."
     assert explain_error('Add --relates "supersedes:a.md:why", else --allow-duplicate.').endswith(
-        '(--relates is the argument "connections"; --allow-duplicate is the argument "allow_duplicate" of this tool.)'
+        '(for --relates add {"type": ..., "entry": ..., "note": ...} to the argument "connections"; '
+        '--allow-duplicate is the argument "allow_duplicate" of this tool.)'
     )
     leak = 'The note repeats the target ("--http1.1"). Use --allow-leak to keep it.'
     assert explain_error(leak).endswith('(--allow-leak is the argument "allow_leak" of this tool.)')
