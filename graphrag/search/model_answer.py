@@ -1,8 +1,9 @@
 """An answer in a model's words: one question about a packed context, its citations checked, resolved and counted.
 
 The model sees the context that the extractive answer rests on. A citation that the context does not hold, or that leads
-to no quote, is removed and counted; a statement without support is marked (support.py). A reply of no use leaves the
-extractive answer as it stands, with a notice. An answer of which no statement is supported counts as none.
+to no quote, is removed and counted; a statement that a row of the context holds gets its citation, one without support
+is marked (support.py). A reply of no use leaves the extractive answer as it stands, with a notice. An answer of which
+no statement is supported counts as none.
 
 Does not: gather the context, or ask global search's questions (map_reduce.py).
 """
@@ -24,7 +25,7 @@ from graphrag.prompts import Prompt
 from graphrag.search.answer import Answer, Citation, tell_removed
 from graphrag.search.document_answer import DATASET, cite_notes, list_names, number_names, restore_names
 from graphrag.search.resolve import list_claims, resolve_citations
-from graphrag.search.support import list_statements, mark_unsupported
+from graphrag.search.support import cite_supported, list_statements, mark_unsupported
 
 if TYPE_CHECKING:
     from graphrag.store import Index
@@ -101,8 +102,10 @@ def ask_all(llm: Llm, requests: Sequence[ChatRequest]) -> list[ChatReply]:
 
 
 def check_answer(index: Index, draft: Answer, text: str) -> Answer:
-    """The draft with a model's text, every citation of which is in draft.context_ids and resolves to a quote."""
-    in_context = check_citations(text.strip(), draft.context_ids)
+    """The draft with a model's text, every citation of which is in draft.context_ids and resolves to a quote; a
+    statement without one gets that of the row that holds it."""
+    given = check_citations(text.strip(), draft.context_ids)
+    in_context = check_citations(cite_supported(given.text, draft.context), draft.context_ids)
     claims = list_claims(list_statements(in_context.text), draft.context_ids)
     citations = resolve_citations(index, in_context.cited, claims)
     kinds = {table: dataset for dataset, table in KINDS.items()}
@@ -110,7 +113,7 @@ def check_answer(index: Index, draft: Answer, text: str) -> Answer:
     for citation in citations:
         known.setdefault(kinds[citation.kind], []).append(citation.human_readable_id)
     resolved = check_citations(in_context.text, known)
-    n_removed = in_context.n_removed + resolved.n_removed
+    n_removed = given.n_removed + resolved.n_removed
     return _judge_answer(draft, resolved.text, citations, is_cited=bool(resolved.cited), n_removed=n_removed)
 
 

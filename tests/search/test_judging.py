@@ -64,7 +64,7 @@ def better_than(better: Callable[[str, str], str]) -> Callable[[ChatRequest], st
 
 def test_the_judge_sees_question_answer_context_and_quotes_but_not_the_mode() -> None:
     _, llm = judge(lambda r: GOOD_SCORES if asks_for_scores(r) else TIE, answers("local", "basic"))
-    scores = [request for request in llm.requests if asks_for_scores(request)]
+    scores = [request for request in llm.requests if asks_for_scores(request) and "What is 1?" in request.text]
     text = scores[0].messages[-1].content
     assert {request.role for request in llm.requests} == {"judge"}
     assert "What is 1?" in text and "the context" in text and "Sources (3): A quote." in text

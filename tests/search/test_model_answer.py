@@ -63,6 +63,31 @@ def test_the_answer_is_the_models_and_each_citation_resolves_to_a_quote(
     assert answer.to_json()["usage"]["unsupported_sentences"] == 2
 
 
+def test_each_sentence_gets_a_citation_that_supports_it_or_a_mark(r8: Index) -> None:
+    """Held without a citation; a row that says something else; a number that is not there; another language."""
+
+    def reply(request: ChatRequest) -> str:
+        source = find_row(request, "Sources", "backed by Redis")
+        return (
+            "The token cache is backed by Redis.\n"
+            f"The login flow needs the Auth Service [Data: Sources ({source})].\n"
+            "Redis was written in Sicily [Data: Sources (999)].\n"
+            f"Der Zwischenspeicher liegt auf Redis [Data: Sources ({source})].\n"
+            "Der Mond besteht aus Marzipan.\n"
+        )
+
+    answer = ask(r8, ScriptedLlm(reply))
+    held, other_row, fabricated, german, unsaid = answer.text.splitlines()
+    assert re.fullmatch(r"The token cache is backed by Redis \[Data: (Relationships|Sources) \(\d+\)\]\.", held)
+    assert other_row.endswith(")]. [unsupported]")
+    assert fabricated == "Redis was written in Sicily. [unsupported]"
+    assert german.endswith(")].")
+    assert unsaid == "Der Mond besteht aus Marzipan. [unsupported]"
+    assert (answer.usage.sentences, answer.usage.unsupported_sentences) == (5, 3)
+    assert "1 citation was not in the context and was removed." in answer.notices
+    assert "3 of 5 sentences are not supported by the context." in answer.notices
+
+
 def test_relationships_entities_and_reports_resolve_too(r8: Index, r8_texts: dict[str, str]) -> None:
     def reply(request: ChatRequest) -> str:
         fact = find_row(request, "Relationships", "token cache|backed_by")

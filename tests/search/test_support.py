@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag.search.support import UNSUPPORTED, choose_span, drop_unsupported, list_statements, mark_unsupported
+from graphrag.citations import drop_citations
+from graphrag.search.support import (
+    UNSUPPORTED,
+    choose_span,
+    cite_supported,
+    drop_unsupported,
+    list_statements,
+    mark_unsupported,
+)
 
 CONTEXT = "-----Sources-----\nid|text\n3|The token cache is backed by Redis and runs in Fulda.\n4|Lunch is at noon.\n"
 
@@ -58,6 +66,58 @@ def test_statements_without_citation_or_words_in_the_context_are_marked(
     found = mark_unsupported(text, CONTEXT)
     assert found.text == (marked or text)
     assert (found.n_sentences, found.n_unsupported) == (n_sentences, n_unsupported)
+
+
+TABLES = (
+    "-----Relationships-----\nid|source|predicate|target\n7|token cache|backed_by|Redis\n\n"
+    "-----Sources-----\nid|text\n3|The token cache is backed by Redis and runs in Fulda.\n4|Lunch is at noon.\n"
+)
+POINTS = "score|point\n80|The token cache is backed by Redis [Data: Reports (2, 9)]\n40|Lunch is at noon\n"
+
+
+@pytest.mark.parametrize(
+    ("context", "text", "cited"),
+    [
+        (
+            TABLES,
+            "The token cache is backed by Redis.",
+            "The token cache is backed by Redis [Data: Relationships (7)].",
+        ),
+        (TABLES, "Lunch is at noon. Cats purr.", "Lunch is at noon [Data: Sources (4)]. Cats purr."),
+        (TABLES, "- Lunch: at noon\n- cats", "- Lunch: at noon [Data: Sources (4)]\n- cats"),
+        (TABLES, "| Lunch | noon |", "| Lunch | noon [Data: Sources (4)] |"),
+        (TABLES, "Lunch is at noon [Data: Sources (3)].", "Lunch is at noon [Data: Sources (3)]."),
+        (POINTS, "The token cache is backed by Redis!", "The token cache is backed by Redis [Data: Reports (2, 9)]!"),
+        (POINTS, "Lunch is at noon.", "Lunch is at noon."),
+        ("", "Lunch is at noon.", "Lunch is at noon."),
+    ],
+)
+def test_a_statement_that_a_row_holds_gets_its_citation(context: str, text: str, cited: str) -> None:
+    assert cite_supported(text, context) == cited
+
+
+@pytest.mark.parametrize(
+    ("text", "is_marked"),
+    [
+        ("The cache depends on Redis [Data: Sources (3)].", False),
+        ("Lunch is at noon [Data: Sources (3)].", True),  # another row says it
+        ("Lunch is at noon [Data: Sources (3, 4)].", False),
+        ("Marmalade engines are under violet moons [Data: Sources (3)].", True),
+        ("Zwischenspeicher stützen sich darauf [Data: Sources (3)].", False),  # of another language nothing can be said
+        ("Der Zwischenspeicher liegt auf Redis [Data: Sources (3)].", False),
+        ("令牌缓存依赖它 [Data: Sources (3)].", False),
+        ("Zwischenspeicher stützen sich darauf.", True),  # but it has to cite
+    ],
+)
+def test_a_citation_that_shares_no_word_with_its_sentence_supports_nothing(text: str, is_marked: bool) -> None:
+    assert (mark_unsupported(text, TABLES).n_unsupported == 1) is is_marked
+
+
+@given(st.text(alphabet=st.sampled_from("ab C.!?\n#-|*[]():;Data1Sources` 。"), max_size=120))
+def test_citations_are_all_that_is_added(text: str) -> None:
+    found = cite_supported(text, TABLES)
+    assert drop_citations(found).split() == drop_citations(text).split() or found == text
+    assert cite_supported(found, TABLES).count("[Data: ") >= text.count("[Data: ")
 
 
 @given(st.text(alphabet=st.sampled_from("ab C.!?\n#-|*[]():;Data1Sources` 。"), max_size=120))
