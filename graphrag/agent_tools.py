@@ -50,7 +50,7 @@ class AgentTools:
     def query(self, question: str, *, mode: str, top: int, max_tokens: int, fold: bool, where: str) -> str:
         """The answer with its citations, and the entries it rests on with what hangs on them."""
         with Index(self.settings, self.root, where=where) as index:
-            answer = index.search(question, mode=mode, top=top, fold=fold)
+            answer = index.search(question, mode=mode, top=top, fold=None if mode == "global" else fold)
             run_id = index.run_id
         text = cut_text(answer.text, budget=int(ANSWER_SHARE * max_tokens), count=count_tokens)
         head = [text, *answer.notices, f"(mode {answer.mode}, index {run_id})", ""]

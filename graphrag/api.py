@@ -33,7 +33,7 @@ from graphrag.search.hop_sources import load_statements
 from graphrag.search.seeds import resolve_entity
 from graphrag.settings import EMBEDDED, Settings
 from graphrag.settings_file import find_root, load_settings
-from graphrag.vectors import locate_model
+from graphrag.vectors import is_service_name, locate_model
 from graphrag.walk_results import FoundChains, FoundImpact, FoundNeighbors, FoundRisks, FoundRoutes, Statements
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from graphrag.llm import Llm
     from graphrag.llm.concurrency import MapMany
     from graphrag.new_notes import NewNote
+    from graphrag.question_vectors import QuestionVectors
     from graphrag.search.answer import Answer
     from graphrag.search.document_search import Routing
     from graphrag.search.drift_search import DriftBounds
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from graphrag.search.model_answer import SearchModel
     from graphrag.search.note_neighborhood import NoteNeighborhood
 
-MODES = ("auto", "local", "global", "drift", "basic", "documents")
 ROUTING_MODES = ("depth", "synthesis", "hybrid")
 ORIGINS = ("stated", "all")
 
@@ -68,6 +68,7 @@ class Index:
         self._store = store.open_index(root / settings.output.dir, where=where)
         self._opened, self._opening = ExitStack(), threading.Lock()
         self._open_llm: Callable[[], Llm] | None = None
+        self._service: QuestionVectors | None = None
 
     @classmethod
     def open(cls, root: str | Path | None = None, *, overrides: Sequence[str] = (), where: str = "") -> Index:
@@ -110,37 +111,43 @@ class Index:
         """An answer with citations that resolve to quotes; `answered` is False where the index holds nothing about it.
 
         mode: local, global, drift, basic, documents, or auto: what suits the question. level: of the hierarchy, for
-        global and drift.
-        top: sources to list. budget_tokens: of the context. None takes the setting. dynamic: global reads only reports
-        that bear on the question. fold: related documents share one place. routing, note: of documents: depth,
-        synthesis or hybrid, and the note to enter at; empty takes the setting, and finds it. llm: in the words of the
-        model that llm.model names; False: an extract. on_text: sees the model's answer
-        grow, each time the whole text so far, before it is checked.
+        global and drift. top: sources to list. budget_tokens: of the context. None takes the setting. dynamic: global
+        reads only reports that bear on the question. fold: related documents share one place, in all modes but global.
+        routing, note: of documents: depth, synthesis or hybrid, and the note to enter at; empty takes the setting, and
+        finds it. llm: in the words of the model that llm.model names; False: an extract. on_text: sees the model's
+        answer grow, each time the whole text so far, before it is checked.
         Raises UsageError for arguments that cannot be, LlmError where the model cannot answer.
         """
         from graphrag.search import answer_question
+        from graphrag.search.arguments import check_mode, check_question
         from graphrag.search.folded_entries import choose_fold
         from graphrag.search.new_notes import add_new_notes
 
-        question, knobs = check_question(question, mode, dynamic=dynamic), self.settings.search
-        chosen, told = self._choose_mode(mode, question, is_global=dynamic or level is not None)
-        folds = chosen != "global"  # the modes that list documents
-        notes = self._load_new_notes() if folds else ()
-        answer = answer_question(
-            self._store,
-            question,
-            mode=chosen,
-            level=knobs.level if level is None else level,
-            top=knobs.top if top is None else _check_at_least(1, "--top", top),
-            budget_tokens=knobs.budget_tokens if budget_tokens is None else budget_tokens,
-            model=locate_model(self.settings.embeddings.model, self.root),
-            dynamic=dynamic,
-            llm=self._load_model(chosen) if llm else None,
-            fold=self._add_written(choose_fold(self.settings.fold, is_on=fold, top=top), notes) if folds else None,
-            routing=self._choose_routing(routing, note, max_tokens=budget_tokens),
-            drift=self._read_drift_bounds() if chosen == "drift" else None,
-            on_text=on_text,
-        )
+        mode = check_mode(mode, level=level, dynamic=dynamic, fold=fold, routing=routing, note=note)
+        question, knobs = check_question(question), self.settings.search
+        with self._embed_meanwhile(question) as calls:
+            chosen, told = self._choose_mode(mode, question)
+            folds = chosen != "global"  # the modes that list documents
+            notes = self._load_new_notes() if folds else ()
+            answer = answer_question(
+                self._store,
+                question,
+                mode=chosen,
+                level=knobs.level if level is None else level,
+                top=knobs.top if top is None else _check_at_least(1, "--top", top),
+                budget_tokens=knobs.budget_tokens if budget_tokens is None else budget_tokens,
+                model=locate_model(self.settings.embeddings.model, self.root),
+                dynamic=dynamic,
+                llm=self._load_model(chosen) if llm else None,
+                fold=self._add_written(choose_fold(self.settings.fold, is_on=fold, top=top), notes) if folds else None,
+                routing=self._choose_routing(routing, note, max_tokens=budget_tokens),
+                drift=self._read_drift_bounds() if chosen == "drift" else None,
+                on_text=on_text,
+            )
+        if calls:
+            from graphrag.search.model_answer import count_usage
+
+            answer = count_usage(answer, calls)
         answer = add_new_notes(
             answer, notes, top=knobs.top if top is None else top, nearness=self._find_near_notes(notes, question)
         )
@@ -169,18 +176,48 @@ class Index:
 
     def _load_model(self, mode: str) -> SearchModel | None:
         """The model with the prompts of a mode; None in embedded mode and for a recording."""
+        if (open_llm := self._start_model()) is None:
+            return None
+        from graphrag.search.model_answer import SearchModel
+        from graphrag.search_model import load_search_prompts
+
+        return SearchModel(open_llm, load_search_prompts(mode, self.root))
+
+    def _start_model(self) -> Callable[[], Llm] | None:
+        """What waits for the model, which opens meanwhile; None in embedded mode and for a recording."""
         if self.settings.llm.model == EMBEDDED:
             return None
-        from graphrag.search_model import load_search_prompts, open_search_model
+        from graphrag.search_model import open_search_model
 
         with self._opening:
             if self._open_llm is None:
                 self._open_llm = self._opened.enter_context(open_search_model(self.settings, self.root))
-        if self._open_llm is None:
-            return None
-        from graphrag.search.model_answer import SearchModel
+        return self._open_llm
 
-        return SearchModel(self._open_llm, load_search_prompts(mode, self.root))
+    @contextmanager
+    def _embed_meanwhile(self, question: str) -> Iterator[list[dict[str, Any]]]:
+        """Where a service made the vectors of the index, it embeds the question while the block begins. The rows of all
+        calls made in the block; none where no service is asked."""
+        service = self._find_service()
+        if service is None:
+            yield []
+            return
+        from graphrag.llm.ledger import collect_calls
+        from graphrag.search.ranking import shorten_question
+
+        with collect_calls() as calls:
+            service.start(shorten_question(question))
+            yield calls
+
+    def _find_service(self) -> QuestionVectors | None:
+        """What asks the service of embeddings.model for vectors of questions; None where that is a local model, or no
+        model can be asked."""
+        name = self.settings.embeddings.model
+        if self._service is None and is_service_name(name) and (open_llm := self._start_model()) is not None:
+            from graphrag.question_vectors import QuestionVectors
+
+            self._service = self._store.embed_question = QuestionVectors(open_llm, name)
+        return self._service
 
     def _choose_routing(self, mode: str, note: str, *, max_tokens: int | None) -> Routing:
         """The settings [routing] with what was asked for. Raises UsageError for a mode that is none."""
@@ -198,11 +235,9 @@ class Index:
 
         return DriftBounds(**self.settings.drift.model_dump())
 
-    def _choose_mode(self, mode: str, question: str, *, is_global: bool) -> tuple[str, list[str]]:
-        """The mode to answer in, and lines that say why. Nothing but global has levels."""
+    def _choose_mode(self, mode: str, question: str) -> tuple[str, list[str]]:
+        """The mode to answer in, and lines that say why."""
         told = [self._store.restriction] if self._store.restriction else []
-        if mode == "auto" and is_global:
-            return "global", told
         if mode != "auto":
             return mode, told
         from graphrag.search.choose_mode import choose_mode
@@ -429,16 +464,3 @@ def _choose_origin(origin: str) -> bool:
     if origin not in ORIGINS:
         raise UsageError(f'--origin must be stated or all, got "{origin}".')
     return origin == "all"
-
-
-def check_question(question: str, mode: str, *, dynamic: bool = False) -> str:
-    """The question without control characters. Raises UsageError where it is empty, there is no such mode, or the mode
-    has no dynamic form."""
-    if mode not in MODES:
-        raise UsageError(f'Unknown mode "{mode}".{did_you_mean(mode, MODES)} Use one of: {", ".join(MODES)}.')
-    cleaned = " ".join("".join(c if c.isprintable() else " " for c in question).split())
-    if not cleaned:
-        raise UsageError("The question is empty.")
-    if dynamic and mode not in ("auto", "global"):
-        raise UsageError("--dynamic is for --global.")
-    return cleaned

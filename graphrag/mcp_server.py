@@ -20,9 +20,9 @@ from pydantic import BaseModel, Field
 
 from graphrag import __version__
 from graphrag.agent_tools import MAX_ROWS, AgentTools, Connection
-from graphrag.api import MODES
 from graphrag.errors import GraphragError
 from graphrag.relations.events import RELATION_TYPES
+from graphrag.search.arguments import MODES
 
 HOST = "127.0.0.1"
 INSTRUCTIONS = """\

@@ -95,22 +95,18 @@ def search(
     Example: graphrag search --batch questions.jsonl > answers.jsonl
     """
     chosen = _choose_mode(
-        mode,
-        {
-            "global": global_,
-            "local": local,
-            "drift": drift,
-            "basic": basic,
-            "documents": documents or bool(routing or note),
-        },
+        mode, {"global": global_, "local": local, "drift": drift, "basic": basic, "documents": documents}
     )
-    from graphrag.api import Index, check_question
+    from graphrag.api import Index
     from graphrag.render.answers import render_answer
+    from graphrag.search.arguments import check_mode, check_question
 
     if (question is None) == (batch is None):
         missing = "Missing argument 'question'. Ask one, or give --batch FILE.jsonl."
         raise UsageError(missing if question is None else "Ask a question or give --batch, not both.")
-    check_question("any" if question is None else question, chosen, dynamic=dynamic)
+    check_mode(chosen, level=level, dynamic=dynamic, fold=fold, routing=routing, note=note)
+    if question is not None:
+        check_question(question)
     root, settings = open_project(root, [*(set_ or ()), *([] if budget is None else [f"llm.budget_usd={budget}"])])
     asks_model = not (no_llm or context_only)
     with Index(settings, root, where=where) as index:

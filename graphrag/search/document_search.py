@@ -160,6 +160,9 @@ def choose_notes(
     sizes |= {n.id: count(render_stub(notes.names[n.id], notes.degrees[n.id])) for n in reached if n.is_stub}
     sizes |= {note: count(text) for note, text in cut.items()}
     filled = fill_budget(reached, sizes, max_notes=routing.max_notes, max_tokens=routing.max_tokens)
+    if not filled.taken and (start := next((note for note in filled.skipped if note.id in cut), None)):
+        # A budget of a token or two: not even the shortest start of an entry with its mark fits, yet one is shown.
+        filled = Filled([start], [note for note in filled.skipped if note is not start])
     whole = [note.id for note in filled.taken if not note.is_stub and note.id not in cut]
     left = routing.max_tokens - sum(sizes[note.id] for note in filled.taken)
     related = folded.tell_related(notes.names, budget=left, count=count)

@@ -46,6 +46,7 @@ MAX_LOOKED_AT, MAX_QUOTES = 4, 2  # sentences of a follow-up
 # to data/sample it leaves out "Billing is written in Kotlin" and keeps what a reader of the corpus would.
 ENOUGH_SAID = 0.7
 MAX_RANKED_ENTITIES = 200
+MAX_REPEATED = 500  # characters of the question in a follow-up
 NOTHING_MORE = "Community reports lead to nothing more."
 EMPTY = Packed("", {}, {}, 0)
 
@@ -107,7 +108,7 @@ def search_drift(
     own = search_local(index, question, budget_tokens=own_tokens, top=top, model=model, fold=fold, count=count)
     own = replace(own, mode="drift", notices=(*own.notices, *missing))
     named, _ = find_named_entities(index, asked.text)
-    if not explain_unknown_name(index, asked.text, named):
+    if asked.terms and not explain_unknown_name(index, asked.text, named):
         follow_ups = derive_follow_ups(index, asked, reports, named)
         found = _follow(index, asked, follow_ups, own, bounds=bounds, top=top, model=model, fold=fold)
         own = _add_followed(own, found, budget=budget_tokens - own.usage.context_tokens, top=top, count=count)
@@ -142,7 +143,7 @@ def derive_follow_ups(
     things = dict.fromkeys((entity, title) for _, _, title, entity in filter(None, in_turn))
     known, said = {entity.entity_id for entity in named}, set(asked.idf)
     return [
-        FollowUp(f"{title}: {asked.text}", NamedEntity(entity, title, title, 0))
+        FollowUp(f"{title}: {asked.text[:MAX_REPEATED]}", NamedEntity(entity, title, title, 0))
         for entity, title in things
         if entity not in known and not _stems(title) <= said
     ]

@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphrag import vectors
+from graphrag.errors import BudgetSpent, LlmError
 from graphrag.store.inverted_index import weigh_rarity
 from graphrag.tokens import split_search_terms
 
@@ -139,13 +140,19 @@ def question_terms(question: str) -> list[str]:
 OURS = "owner_table <> 'documents'"  # vectors of whole documents are another model's (store/note_vectors.py)
 
 
+def shorten_question(question: str) -> str:
+    """On one line, and no longer than what is read of it."""
+    return " ".join(question.split())[:MAX_QUESTION_CHARACTERS]
+
+
 def prepare_question(index: Index, question: str, *, model: str = "") -> tuple[Question, list[str]]:
     """The question with idf of its terms in text units and its vector, and notices on what could not be used.
 
     model `none` leaves vectors out; otherwise the model that made the vectors of the index counts, `model` only says
-    where its folder lies now (onnx:FOLDER).
+    where its folder lies now (onnx:FOLDER). Of a service (`index.embed_question`) the question has its vector alone, no
+    embedder: sentences are not sent to it. Raises BudgetSpent where the vector might pass the budget.
     """
-    text = " ".join(question.split())[:MAX_QUESTION_CHARACTERS]
+    text = shorten_question(question)
     terms = question_terms(text)
     notices: list[str] = []
     vector, embedder = None, None
@@ -153,6 +160,9 @@ def prepare_question(index: Index, question: str, *, model: str = "") -> tuple[Q
         models = index.frame(f"select distinct model from embeddings where {OURS} order by model")["model"].to_list()
         if not models:
             notices.append("The index has no vectors: matched by words only.")
+        elif vectors.is_service_name(models[0]):
+            vector, problem = _ask_service(index, text, models[0])
+            notices += [f"{problem} Matched by words only."] if problem else []
         elif problem := vectors.is_available(name := _locate(models[0], model)):
             notices.append(f"{problem} Matched by words only.")
         else:
@@ -162,6 +172,27 @@ def prepare_question(index: Index, question: str, *, model: str = "") -> tuple[Q
             else:
                 notices.append(ANOTHER_MODEL)
     return Question(text, tuple(terms), _idf(index, terms), vector, embedder), notices
+
+
+def _ask_service(index: Index, text: str, model: str) -> tuple[NDArray[np.float32] | None, str]:
+    """The vector of a text by the service that made those of the index, or why there is none."""
+    if index.embed_question is None:
+        return None, f"The index was embedded by {model}, which cannot be asked here."
+    try:
+        vector = index.embed_question(text, model)
+    except BudgetSpent:
+        raise
+    except LlmError as error:
+        return None, f"No vector of the question: {error}"
+    if any(index.matrix(table).shape[1] != len(vector) for table in _list_embedded(index)):
+        return None, f"{model} gives {len(vector)} dimensions now, the index has others."
+    return vector, ""
+
+
+def _list_embedded(index: Index) -> list[str]:
+    """The tables that have vectors."""
+    rows = index.frame("select distinct owner_table from embeddings order by owner_table")
+    return rows["owner_table"].to_list()
 
 
 def _locate(name: str, model: str) -> str:

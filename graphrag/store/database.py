@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import shutil
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -241,7 +241,8 @@ class Index:
     """One published run, opened read-only. Later publishes and pruning do not change what it shows.
 
     A context manager; `frame`, `table`, `vectors` and `search_bm25` may be called from several threads. `restriction`
-    says, for a reader, of how many documents it shows the rows; empty: of all.
+    says, for a reader, of how many documents it shows the rows; empty: of all. `embed_question` is set by whoever can
+    ask the service that made the vectors: the vector of a text by the model of a name.
     """
 
     def __init__(self, folder: Path, manifest: Mapping[str, Any]) -> None:
@@ -249,6 +250,7 @@ class Index:
         self.manifest = dict(manifest)
         self.run_id = folder.name
         self.restriction = ""
+        self.embed_question: Callable[[str, str], np.ndarray[Any, np.dtype[np.float32]]] | None = None
         self._connection = _connect_read_only(folder / DATABASE)
         self._one_at_a_time = threading.Lock()
         self._graph: NumberedGraph | None = None
