@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from pathlib import Path
 
-import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
@@ -110,27 +108,3 @@ def test_an_export_overwrites_nothing_unasked(sample: Index, tmp_path: Path) -> 
         export_index(sample, tmp_path / "x", format="graphm")
     export_index(sample, tmp_path, format="graphml", force=True)
     assert (tmp_path / "note.md").read_text(encoding="utf-8") == "mine"
-
-
-@pytest.mark.shared
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "counts", "dangling"),
-    [
-        ("msrepo_verbs_testdata", (42, 529, 978, 122), 84),
-        ("msrepo_dulce_current", (5, 39, 107, 10), 2),
-        ("msrepo_dulce_v0.2", (50, 89, 373, 20), 0),
-        ("piyo_v3.0.1_edo", (216, 2660, 2951, 366), 202),
-        ("msrepo_vectors_example", (42, 0, 0, 0), 0),
-    ],
-)
-def test_real_indexes_come_in_whole(
-    shared: Path, tmp_path: Path, name: str, counts: tuple[int, ...], dangling: int
-) -> None:
-    with zipfile.ZipFile(shared / "data" / "ms-index" / f"{name}.zip") as archive:
-        archive.extractall(tmp_path / "in")
-    _, index = import_into(tmp_path, tmp_path / "in")
-    lost = index.table("failures").filter(pl.col("reason").is_in(["unknown_endpoint", "self_relationship"])).height
-    assert lost == dangling
-    heights = [index.table(t).height for t in ("text_units", "entities", "relationships", "community_reports")]
-    assert heights == [counts[0], counts[1], counts[2] - dangling, counts[3]]
