@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
@@ -108,3 +109,44 @@ def test_an_export_overwrites_nothing_unasked(sample: Index, tmp_path: Path) -> 
         export_index(sample, tmp_path / "x", format="graphm")
     export_index(sample, tmp_path, format="graphml", force=True)
     assert (tmp_path / "note.md").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize("missing", ["evidence", "entities", "communities", "community_reports", "aliases"])
+def test_an_export_of_ours_that_was_cut_short_names_the_table(sample: Index, tmp_path: Path, missing: str) -> None:
+    export_index(sample, tmp_path / "out", format="graphrag")
+    (tmp_path / "out" / "output" / f"{missing}.parquet").unlink()
+    with pytest.raises(InputError, match=rf"out/output/{missing}\.parquet: is missing\. Export again\.$"):
+        import_into(tmp_path, tmp_path / "out")
+
+
+def test_an_export_of_ours_with_another_dtype_names_table_and_column(sample: Index, tmp_path: Path) -> None:
+    export_index(sample, tmp_path / "out", format="graphrag")
+    path = tmp_path / "out" / "output" / "relationships.parquet"
+    pl.read_parquet(path).with_columns(pl.col("weight").cast(pl.String)).write_parquet(path)
+    with pytest.raises(
+        InputError, match=r"relationships\.parquet: .*column weight is String, declared Float64"
+    ) as caught:
+        import_into(tmp_path, tmp_path / "out")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("mine.jsonl", '{"text": "A uses B.", "records": []}\n{"text": "A uses', "mine.jsonl:2: is no JSON"),
+        ("mine.jsonl", '{"records": []}\n', 'mine.jsonl:1: the key "text" is missing'),
+        ("mine.jsonl", '{"text": "A uses B."}\n', 'mine.jsonl:1: the key "records" is missing'),
+        ("mine.jsonl", "\n\n", "mine.jsonl: holds no line with a text"),
+        ("mine.txt", "A uses B.", "mine.txt: a folder with tables is needed, or a .jsonl file of extracted records"),
+        ("", "", "nowhere: no such file or folder"),
+    ],
+)
+def test_what_is_wrong_with_a_file_of_records_is_one_line(tmp_path: Path, name: str, text: str, words: str) -> None:
+    path = tmp_path / (name or "nowhere")
+    if name:
+        path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        import_into(tmp_path, path)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "output" / "current").exists()

@@ -1,4 +1,4 @@
-"""Every real index of ../shared/data/ms-index comes in whole and answers: microsoft/graphrag 0.2 and 3.x, five in all."""
+"""Every real index of ../shared/data/ms-index comes in whole and answers: five, of microsoft/graphrag 0.2 and 3.x."""
 
 from __future__ import annotations
 
