@@ -21,10 +21,10 @@ from graphrag.ids import relationship_id
 from graphrag.index.communities import renumber_communities
 from graphrag.index.summaries import describe_relationships
 from graphrag.interop import imported_communities, table_files
+from graphrag.interop.cited_sentences import Citables, narrow_evidence
 from graphrag.interop.imported_extraction import read_extraction
 from graphrag.interop.imported_graph import ImportedGraph, build_imported_graph
 from graphrag.interop.placed_texts import PlacedTexts
-from graphrag.interop.report_citations import Citables
 from graphrag.pipeline import PIPELINE
 from graphrag.progress import Progress, QuietProgress
 from graphrag.run import Run, RunSummary, begin_run, finish_run, open_run
@@ -36,6 +36,8 @@ from graphrag.store import IMPORT
 from graphrag.tokens import count_tokens
 
 RECOMPUTABLE = ("disambiguation", "communities", "reports")
+QUOTING = {"summaries", "reports"}
+"""Stages that write what evidence says: of a whole text unit, the sentence nearest to the relationship."""
 MAX_NAMED = 5
 
 
@@ -89,7 +91,12 @@ def _refuse_replacing(run: Run, replace: bool) -> None:
 
 def _run_stages(run: Run, *names: str) -> None:
     for stage in PIPELINE:
-        if stage.name in names:
+        if stage.name in QUOTING & set(names):
+            whole = run.frames["evidence"]
+            run.frames["evidence"] = narrow_evidence(whole, run.frames["relationships"])
+            run_stage(stage, run)
+            run.frames["evidence"] = whole
+        elif stage.name in names:
             run_stage(stage, run)
 
 
@@ -168,7 +175,7 @@ def _describe_as_in_files(run: Run, graph: ImportedGraph) -> None:
         for row in graph.relationships
     }
     entities, relationships = run.frames["entities"], run.frames["relationships"]
-    described = describe_relationships(relationships, run.frames["evidence"])
+    described = describe_relationships(relationships, narrow_evidence(run.frames["evidence"], relationships))
     own = pl.col("id").replace_strict(facts, default="", return_dtype=pl.String)
     run.frames["entities"] = entities.with_columns(
         description=pl.col("id").replace_strict(said, default="", return_dtype=pl.String)

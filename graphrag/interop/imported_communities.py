@@ -21,7 +21,7 @@ import polars as pl
 from graphrag import tables
 from graphrag.citations import renumber_citations
 from graphrag.ids import content_sha256, row_id
-from graphrag.interop.report_citations import Citables
+from graphrag.interop.cited_sentences import Citables
 from graphrag.tables import UNCONNECTED
 
 Rows = list[dict[str, Any]]

@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from graphrag.interop.cited_sentences import narrow_evidence
 from graphrag.interop.selection import Selection
 
 ENTITY_HEADER = (
@@ -28,7 +29,8 @@ IMPORT_LINE = "neo4j-admin database import full neo4j --nodes=entities.csv --rel
 def write_neo4j(selection: Selection, folder: Path) -> list[str]:
     """entities.csv, relationships.csv, load.cypher."""
     quotes: dict[str, list[str]] = {}
-    for relationship, quote in selection.evidence.select("relationship_id", "quote").iter_rows():
+    evidence = narrow_evidence(selection.evidence, selection.relationships)
+    for relationship, quote in evidence.select("relationship_id", "quote").iter_rows():
         quotes.setdefault(relationship, []).append(quote)
     entities = (
         (

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from graphrag.interop.cited_sentences import narrow_evidence
 from graphrag.interop.selection import Selection
 
 _FORBIDDEN = re.compile(r'[\\/:*?"<>|#^\[\]\x00-\x1f\x7f]+')
@@ -28,9 +29,8 @@ def write_vault(selection: Selection, folder: Path) -> list[str]:
         outgoing.setdefault(row["source_id"], []).append(row)
     paths = dict(selection.documents.select("id", "path").iter_rows())
     quotes: dict[str, list[str]] = {}
-    for relationship, quote, document in selection.evidence.select(
-        "relationship_id", "quote", "document_id"
-    ).iter_rows():
+    evidence = narrow_evidence(selection.evidence, selection.relationships)
+    for relationship, quote, document in evidence.select("relationship_id", "quote", "document_id").iter_rows():
         said = f'"{_plain(quote)}" ({_plain(paths.get(document, ""))})'
         quotes.setdefault(relationship, []).append(said)
     for entity in selection.entities.iter_rows(named=True):

@@ -6,10 +6,12 @@ import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
+import polars as pl
 import pytest
 
 from graphrag import Index
 from graphrag.errors import SearchError
+from graphrag.interop.export import export_index
 from graphrag.run import RunSummary
 from graphrag.search.answer import Answer
 from graphrag.store import check_integrity
@@ -39,10 +41,10 @@ REAL = {
 }
 
 
-def import_real(shared: Path, work: Path, name: str) -> tuple[RunSummary, Index]:
+def import_real(shared: Path, work: Path, name: str, **options: str) -> tuple[RunSummary, Index]:
     with zipfile.ZipFile(shared / "data" / "ms-index" / f"{name}.zip") as archive:
         archive.extractall(work / "in")
-    return import_into(work, work / "in")
+    return import_into(work, work / "in", **options)
 
 
 def check_citations(index: Index, answer: Answer) -> None:
@@ -58,7 +60,7 @@ def check_citations(index: Index, answer: Answer) -> None:
         assert texts[cited.document][cited.start : cited.end] == cited.quote
         assert any(start <= cited.start and cited.end <= end for start, end in units[cited.document])
         assert cited.ref.partition(" (")[0] in answer.text
-        assert len(cited.quote) < 2_000
+        assert len(cited.quote) < 1_000  # a sentence, though the files name whole text units
 
 
 @pytest.mark.parametrize("name", REAL)
@@ -88,3 +90,22 @@ def test_text_units_alone_answer_basic_and_say_why_global_does_not(shared: Path,
     check_citations(index, index.search("Who is Scrooge?"))
     with pytest.raises(SearchError, match=r"no relationships to find communities by. Ask with --basic.$"):
         index.search("What are the main themes?", mode="global")
+
+
+@pytest.mark.parametrize("recompute", ["disambiguation", "communities", "reports"])
+def test_what_is_made_anew_answers_in_sentences_too(shared: Path, tmp_path: Path, recompute: str) -> None:
+    _, index = import_real(shared, tmp_path, "msrepo_dulce_current", recompute=recompute)
+    assert "llm" not in index.table("community_reports")["method"]
+    assert check_integrity({table: index.table(table) for table in TABLES}) == []
+    placed = index.table("communities").filter(pl.col("level") == 0)["size"].sum()
+    assert placed == index.table("entities").height
+    check_citations(index, index.search("What are the main themes?", mode="global"))
+    check_citations(index, index.search("Who is Alex Mercer?", mode="local"))
+
+
+@pytest.mark.parametrize("format_", ["neo4j", "obsidian"])
+def test_what_is_exported_quotes_sentences(shared: Path, tmp_path: Path, format_: str) -> None:
+    _, index = import_real(shared, tmp_path, "msrepo_dulce_current")
+    export_index(index, tmp_path / "out", format=format_)
+    files = [path for path in (tmp_path / "out").rglob("*") if path.suffix in (".md", ".csv")]
+    assert max(len(line) for path in files for line in path.read_text(encoding="utf-8").splitlines()) < 4_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphrag.search.extract import choose_quotes
+from graphrag.search.extract import choose_quotes, render_fact
 from graphrag.search.ranking import Question, question_terms, stem_term
 from graphrag.search.rows import Fact, Passage
 
@@ -112,3 +112,24 @@ def test_a_count_is_all_that_is_said() -> None:
     question = Question("How many people are in the team?", ("peopl", "team"), {"peopl": 1.0, "team": 1.0})
     quotes = choose_quotes(question, [PASSAGE._replace(text=text, start=0)], {"u1": 1.0}, limit=5, names=[["team"]])
     assert quotes[0].text.startswith("Six people are in the team.") and len(quotes) <= 3
+
+
+@pytest.mark.parametrize(
+    ("predicate", "description", "line"),
+    [
+        ("owned_by", "The team owns it.", "- ledger -owned_by-> Money Team [Data: Relationships (1)]"),
+        (
+            "related_to",
+            "The team\nowns it.",
+            "- ledger -related_to-> Money Team: The team owns it. [Data: Relationships (1)]",
+        ),
+        ("related_to", "", "- ledger -related_to-> Money Team [Data: Relationships (1)]"),
+        ("related_to", "long " * 200, "- ledger -related_to-> Money Team [Data: Relationships (1)]"),
+    ],
+)
+def test_a_predicate_that_says_nothing_is_followed_by_the_description(
+    predicate: str, description: str, line: str
+) -> None:
+    fact = Fact("r", 1, "ledger", predicate, "Money Team", description, 1.0, "a", "b", "extracted", "u1", "d1",
+                "services/cache.md", 0, 3, "abc")  # fmt: skip
+    assert render_fact(fact) == line

@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 
 from graphrag.citations import drop_citations
 from graphrag.search.support import (
+    LONGEST_QUOTE,
     UNSUPPORTED,
     choose_span,
     cite_supported,
     drop_unsupported,
     list_statements,
     mark_unsupported,
+    narrow_quote,
 )
 
 CONTEXT = "-----Sources-----\nid|text\n3|The token cache is backed by Redis and runs in Fulda.\n4|Lunch is at noon.\n"
@@ -142,3 +144,17 @@ def test_the_span_that_says_most_of_the_claim_is_chosen() -> None:
     span = choose_span(text, "Redis backs the token cache [Data: Sources (3)].")
     assert span is not None and text[slice(*span)] == "The token cache is backed by Redis."
     assert choose_span("", "Redis") is None
+
+
+@given(st.text(max_size=2_000), st.integers(0, 50), st.text(max_size=60))
+def test_a_narrowed_quote_stands_where_it_says(quote: str, start: int, claim: str) -> None:
+    text, first, last = narrow_quote(quote, start, claim)
+    assert (" " * start + quote)[first:last] == text
+    assert text == quote or len(quote) > LONGEST_QUOTE
+
+
+def test_of_a_whole_text_unit_the_sentence_nearest_to_the_claim_is_quoted() -> None:
+    unit = " ".join(f"Lunch number {n} is at noon in the hall." for n in range(40))
+    unit += " The token cache is backed by Redis. Nobody knows why."
+    assert narrow_quote(unit, 7, "token cache Redis")[0] == "The token cache is backed by Redis."
+    assert narrow_quote("The cache. It uses Redis.", 7, "Redis") == ("The cache. It uses Redis.", 7, 32)

@@ -1,4 +1,5 @@
-"""What a kept report cites: the rows of the files in the numbers of this run, each with the sentence that it rests on.
+"""The sentences that an import rests on: of rows that a report of the files cites, in the numbers of this run, and of
+evidence.
 
 Files name whole text units as evidence. Of the units of a cited row, the sentence that shares most words with what
 cites it, and with the row's own name, is quoted: a place that a reader can check.
@@ -16,7 +17,7 @@ import polars as pl
 
 from graphrag.citations import KINDS, CheckedText, Cited
 from graphrag.search.resolve import list_claims
-from graphrag.search.support import choose_span, list_statements, stem_words
+from graphrag.search.support import choose_span, list_statements, narrow_quote, stem_words
 
 MAX_UNITS = 8  # of a cited row that are looked through
 NOWHERE: dict[str, Any] = {"document_id": None, "start": None, "end": None, "quote": ""}
@@ -78,6 +79,19 @@ class Citables:
                     best = n_shared
                     place = {"document_id": row["document_id"], "start": start, "end": end, "quote": quote}
         return place
+
+
+def narrow_evidence(evidence: pl.DataFrame, relationships: pl.DataFrame) -> pl.DataFrame:
+    """Rows of evidence; the quote of a whole text unit is cut to the sentence nearest to its relationship."""
+    ends = pl.concat_str("source", "target", "description", separator=" ").alias("claim")
+    claims = dict(relationships.select("id", ends).iter_rows())
+    columns = ("quote", "start_char", "end_char")
+    rows = [
+        (quote, start, end) if start is None else narrow_quote(quote, start, claims.get(relationship) or "")
+        for relationship, quote, start, end in evidence.select("relationship_id", *columns).iter_rows()
+    ]
+    narrow = pl.DataFrame(rows, schema={name: evidence.schema[name] for name in columns}, orient="row")
+    return evidence.with_columns(narrow[name] for name in columns)
 
 
 def _list_rows(frames: Mapping[str, pl.DataFrame]) -> dict[tuple[str, str], tuple[str, tuple[str, ...]]]:
