@@ -61,6 +61,13 @@ def test_a_section_of_more_than_twenty_notes_has_its_page(tmp_path: Path) -> Non
     assert pages["index/guides.md"].endswith("- / · 1 notes\n- part 0 · 11 notes\n- part 1 · 10 notes\n")
 
 
+def test_a_large_root_has_its_page_beside_a_folder_of_that_name(tmp_path: Path) -> None:
+    files = {f"{folder}n{n:02}.md": "words" for n in range(21) for folder in ("", "root/")}
+    pages = build_pages(read_vault(tmp_path, files))
+    assert list(pages) == ["VAULT_INDEX.md", "index/(root).md", "index/root.md"]
+    assert "- / · 21 notes · [[index/(root)]]\n- root · 21 notes · [[index/root]]\n" in pages["VAULT_INDEX.md"]
+
+
 def test_links_of_the_page_lead_to_the_notes_whatever_they_are_called(tmp_path: Path) -> None:
     names = ["a/Note.md", "b/Note.md", "C# Notes.md", "x|y.md", "Release v1.2.md", "Board.canvas"]
     linking = "[[a/Note]] [[b/Note]] [c](C%23%20Notes.md) [x](x%7Cy.md) [[Release v1.2]] [[Board.canvas]]"

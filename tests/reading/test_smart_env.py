@@ -77,6 +77,8 @@ def test_a_damaged_record_costs_itself_alone(tmp_path: Path) -> None:
     assert ([vector.path for vector in cache.vectors], cache.n_damaged) == (["a.md", "c.md"], 1)
     write_multi(tmp_path, "x.ajson", "no json at all [" * 1000)
     assert read_smart_env(tmp_path) == ([], 1)
+    write_multi(tmp_path, "x.ajson", f'"smart_sources:a.md": {"[" * 100_000}\n"smart_sources:b.md": {source([1])}')
+    assert read(tmp_path) == {"b.md": [1]}
     assert read_smart_env(tmp_path / "absent") == ([], 0)
 
 
