@@ -188,12 +188,12 @@ def find_around(index: Index, asked: Question, named: Sequence[NamedEntity], *, 
     fact_hits = {h.owner_id: h for h in rank_rows(index, asked, "relationships", top=MAX_FACTS, likeness=like_facts)}
     like = [fact for fact in load_facts(index, list(fact_hits)) if fact.origin != "cooccurrence"]
     names = [entity.entity_id for entity in named]
-    around = expand_neighborhood(index, names)
+    next_hops = rank_next_hops(index, asked, list(hits), like_passages, names)
+    around = expand_neighborhood(index, [*names, *next_hops.entities])
     seeds = dict.fromkeys(names, NAME_WEIGHT)
     ranks = rank_neighborhood(around, seeds, list_entities(index, list(hits)[:N_PASSAGE_SEEDS]))
-    next_hops = rank_next_hops(index, asked, list(hits), like_passages, names)
     direct = {hit.owner_id: hit.score for hit in ranked}
-    scores = _put_behind_first(list(direct), next_hops, top=n_passages)
+    scores = _put_behind_first(list(direct), next_hops.text_units, top=n_passages)
     candidates = rank_facts(around, ranks, names, fact_hits, like)
     likeness = like_passages.of(scores) | like_facts.of(candidates)
     facts = sort_facts(asked, load_facts(index, candidates), names, likeness)[:MAX_FACTS]

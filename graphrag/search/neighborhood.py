@@ -1,13 +1,12 @@
 """The part of the graph around a question, and personalised PageRank over its entities and the passages that match.
 
-The neighbourhood is bounded: two hops along stated relationships (no co-occurrence), from at most MAX_SEEDS entities,
-then from at most MAX_WALKED, those that the heaviest relationships reach.
-A hub is shown and ranked but not walked through, unless the question names it: everything is two hops from everything
-across a hub. The walk: Gutierrez et al., "From RAG to Memory" (HippoRAG 2, 2025): passages as nodes and seeds, damping
-0.5, and a seed's share divided by the number of text units it stands in. Unlike there, the seeds are the entities that
-the question names, not the facts that are like it; a passage's share falls with its rank; and only passages that match
-the question are nodes. The walk orders entities, relationships and reports: facts as seeds, and the passages that it
-reached, added nothing to what matches and what that leads to (next_hops.py; docs/evaluation.md has the figures).
+The neighbourhood is bounded: the stated relationships (no co-occurrence) of at most MAX_SEEDS entities, the heaviest.
+Seeds are what the question names and what the next hops lead over (next_hops.py), so that it goes as far as they do,
+and nowhere across a hub that is only near. The walk: Gutierrez et al., "From RAG to Memory" (HippoRAG 2, 2025):
+passages as nodes and seeds, damping 0.5, and a seed's share divided by the number of text units it stands in. Unlike
+there, the seeds are the entities that the question names, not the facts that are like it; a passage's share falls with
+its rank; and only passages that match the question are nodes. The walk orders entities, relationships and reports:
+facts as seeds, a second hop in all directions, and the passages that it reached added nothing (docs/evaluation.md).
 
 Reads relationships, entities. Does not: find seeds (seeds.py, ranking.py) or choose what is shown.
 """
@@ -23,9 +22,7 @@ from graphrag.search.lookups import one_of
 if TYPE_CHECKING:
     from graphrag.store import Index
 
-MAX_HOPS = 2
-MAX_SEEDS = 40
-MAX_WALKED, MAX_EDGES_PER_HOP = 400, 2_000
+MAX_SEEDS, MAX_EDGES = 20, 500
 DAMPING = 0.5
 PASSAGE_SHARE = 0.1  # of the reset, that of the best passage; the n-th has an n-th of it
 
@@ -40,26 +37,21 @@ class Neighborhood(NamedTuple):
 
 
 def expand_neighborhood(index: Index, seeds: Sequence[str]) -> Neighborhood:
-    """Stated relationships within two hops of the seeds, which are walked through even if they are hubs."""
+    """Stated relationships of the seeds and what they lead to."""
     seeds = list(dict.fromkeys(seeds))[:MAX_SEEDS]
     edges: dict[str, tuple[str, str, str, float]] = {}
-    seen, frontier = set(seeds), seeds
-    for _ in range(MAX_HOPS):
-        if not frontier:
-            break
-        (starts, sources), (ends, targets) = one_of("source_id", frontier), one_of("target_id", frontier)
-        stated = "select id, source_id, target_id, weight from relationships where origin <> 'cooccurrence' and"
+    for end in ("source_id", "target_id"):
+        is_one, ids = one_of(end, seeds)
         rows = index.frame(
-            f"{stated} {starts} union {stated} {ends} order by weight desc, id limit {MAX_EDGES_PER_HOP}",
-            [*sources, *targets],
+            "select id, source_id, target_id, weight from relationships "
+            f"where origin <> 'cooccurrence' and {is_one} order by weight desc, id limit {MAX_EDGES}",
+            ids,
         ).rows()
         edges |= {row[0]: row for row in rows}
-        reached = [entity for entity in dict.fromkeys(end for row in rows for end in row[1:3]) if entity not in seen]
-        seen |= set(reached)
-        frontier = _without_hubs(index, reached)[:MAX_WALKED]
+    kept = sorted(sorted(edges.values(), key=lambda edge: (-edge[3], edge[0]))[:MAX_EDGES])
     is_seed, ids = one_of("id", seeds)
     n_units = index.frame(f"select id, len(text_unit_ids) from entities where {is_seed}", ids).rows()
-    return Neighborhood([edges[key] for key in sorted(edges)], sorted(seen), dict(n_units))
+    return Neighborhood(kept, sorted({*seeds, *(end for edge in kept for end in edge[1:3])}), dict(n_units))
 
 
 def rank_neighborhood(
@@ -91,9 +83,3 @@ def rank_neighborhood(
         return {}
     ranks = graphs.pagerank(len(number), edges, weights, reset=reset, damping=DAMPING)
     return {entity: round(ranks[number[entity]], 9) for entity in entities}
-
-
-def _without_hubs(index: Index, ids: Sequence[str]) -> list[str]:
-    is_one, wanted = one_of("id", ids)
-    hubs = set(index.frame(f"select id from entities where is_hub and {is_one}", wanted)["id"].to_list())
-    return [owner for owner in ids if owner not in hubs]

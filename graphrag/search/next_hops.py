@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # The bounds hold the time down; the weights were chosen on HotpotQA and the questions of the sample together, in the
 # middle of a range in which either changes little (docs/evaluation.md).
 MAX_HOPS, N_STARTS, N_BRIDGES, N_EXPANDED, N_NEXT = 3, 5, 10, 20, 3
-MAX_UNITS_PER_ENTITY, N_NEAREST_UNITS = 200, 20
+MAX_UNITS_PER_ENTITY, N_NEAREST_UNITS = 200, 10
 NEARNESS, OWN_DOCUMENT = 0.3, 0.05
 HOP_COST, START_COST, UNITS_COST = 0.1, 0.05, 0.04  # a hop; a rank of the first passage; a passage, as its logarithm
 
@@ -44,14 +44,25 @@ class _Unit(NamedTuple):
 
 class _Chain(NamedTuple):
     """Text units from the first on, the stems of the question that they hold, and what the chain is worth; `start_cost`
-    is what it lost for its first passage's rank, `entity` where its last statement leads."""
+    is what it lost for its first passage's rank, `entities` where its statements lead, the last one's last."""
 
     score: float
     path: tuple[str, ...]
     held: frozenset[str]
     start_cost: float
-    entity: str
+    entities: tuple[str, ...]
     is_own: bool = False
+
+    @property
+    def entity(self) -> str:
+        return self.entities[-1] if self.entities else ""
+
+
+class NextHops(NamedTuple):
+    """Text units of the best chains and the entities that they lead over, each in the order of the chains."""
+
+    text_units: list[str]
+    entities: list[str]
 
 
 class _Statement(NamedTuple):
@@ -61,15 +72,14 @@ class _Statement(NamedTuple):
 
 def rank_next_hops(
     index: Index, asked: Question, ranked: Sequence[str], likeness: Likeness, names: Collection[str]
-) -> list[str]:
-    """Text units of the best chains from the first of `ranked`, in the order of their chains, N_NEXT documents at most;
-    empty where nothing leads on.
+) -> NextHops:
+    """The best chains from the first of `ranked`, with N_NEXT more documents at most; empty where nothing leads on.
 
     names: entities that the question names; they lead back to it. A document of the first passage needs no hop.
     """
     units = _load_units(index, ranked[:N_STARTS])
     starts = [
-        _Chain(0.0, (unit,), frozenset(), START_COST * rank, "", True)
+        _Chain(0.0, (unit,), frozenset(), START_COST * rank, (), True)
         for rank, unit in enumerate(ranked[:N_STARTS])
         if unit in units
     ]
@@ -102,7 +112,7 @@ def _find_bridges(
             score = asked.share(held) - HOP_COST * (len(chain.path) - 1) - chain.start_cost
             for entity in statement.entities - set(names) - {chain.entity}:
                 if entity not in found or score > found[entity].score:
-                    found[entity] = _Chain(score, chain.path, held, chain.start_cost, entity)
+                    found[entity] = _Chain(score, chain.path, held, chain.start_cost, (*chain.entities, entity))
     n_units = _count_units(index, list(found))
     weighed = [c._replace(score=c.score - _cost_of(n_units.get(c.entity, 1))) for c in found.values()]
     return sorted(weighed, key=_order)[:N_BRIDGES]
@@ -133,22 +143,23 @@ def _follow_bridges(
     return sorted(chains, key=_order)
 
 
-def _choose_units(chains: Sequence[_Chain], units: Mapping[str, _Unit], *, first: Sequence[str]) -> list[str]:
+def _choose_units(chains: Sequence[_Chain], units: Mapping[str, _Unit], *, first: Sequence[str]) -> NextHops:
     """The passages of the best chains, whole chains, one a document; not the first passage's document."""
     documents = {units[unit].document for unit in first if unit in units}
-    n_known, chosen = len(documents), list[str]()
+    n_known, chosen, entities = len(documents), list[str](), dict[str, None]()
     for chain in chains:
         if len(documents) - n_known >= N_NEXT:
             break
+        entities |= dict.fromkeys(chain.entities)
         for unit in chain.path:
             if units[unit].document not in documents:
                 documents.add(units[unit].document)
                 chosen.append(unit)
-    return chosen
+    return NextHops(chosen, list(entities))
 
 
-def _order(chain: _Chain) -> tuple[float, str, tuple[str, ...]]:
-    return -round(chain.score, 9), chain.entity, chain.path
+def _order(chain: _Chain) -> tuple[float, tuple[str, ...], tuple[str, ...]]:
+    return -round(chain.score, 9), chain.entities, chain.path
 
 
 def _cost_of(n_units: int) -> float:
@@ -165,17 +176,24 @@ def _load_statements(
     index: Index, unit_ids: Collection[str], units: Mapping[str, _Unit]
 ) -> dict[str, list[_Statement]]:
     """By text unit: the relationships that it states, then its sentences with the entities that they name."""
-    is_one, wanted = one_of("e.text_unit_id", sorted(unit_ids))
-    facts = index.frame(
-        "select e.text_unit_id, r.source_id, r.target_id, e.quote || ' ' || replace(r.predicate, '_', ' ') "
-        "from evidence e join relationships r on r.id = e.relationship_id "
-        f"where {is_one} and r.origin <> 'cooccurrence' order by all",
-        wanted,
-    ).rows()
-    found: dict[str, list[_Statement]] = defaultdict(list)
-    for unit, source, target, text in facts:
-        found[unit].append(_Statement(frozenset((source, target)), text))
     is_one, wanted = one_of("text_unit_id", sorted(unit_ids))
+    quotes = index.frame(
+        f"select text_unit_id, relationship_id, quote from evidence where {is_one} order by all", wanted
+    ).rows()
+    is_stated, stated = one_of("id", sorted({row[1] for row in quotes}))
+    facts = {
+        row[0]: row[1:]
+        for row in index.frame(
+            "select id, source_id, target_id, replace(predicate, '_', ' ') from relationships "
+            f"where {is_stated} and origin <> 'cooccurrence'",
+            stated,
+        ).rows()
+    }
+    found: dict[str, list[_Statement]] = defaultdict(list)
+    for unit, relationship, quote in quotes:
+        if relationship in facts:
+            source, target, said = facts[relationship]
+            found[unit].append(_Statement(frozenset((source, target)), f"{quote} {said}"))
     mentions = index.frame(
         "select text_unit_id, start_char, end_char, entity_id from entity_mentions "
         f"where {is_one} and entity_id is not null order by all",

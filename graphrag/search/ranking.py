@@ -157,7 +157,9 @@ def prepare_question(index: Index, question: str, *, model: str = "") -> tuple[Q
     notices: list[str] = []
     vector, embedder = None, None
     if model != "none":
-        models = index.frame(f"select distinct model from embeddings where {OURS} order by model")["model"].to_list()
+        models = index.frame_once(f"select distinct model from embeddings where {OURS} order by model")[
+            "model"
+        ].to_list()
         if not models:
             notices.append("The index has no vectors: matched by words only.")
         elif vectors.is_service_name(models[0]):
@@ -206,7 +208,7 @@ def made_vectors(index: Index, embedder: vectors.Embedder) -> bool:
     fingerprint = index.manifest.get("embedding_fingerprint")
     if fingerprint and fingerprint != vectors.fingerprint_model(embedder.name):
         return False
-    tables = index.frame(f"select distinct owner_table from embeddings where {OURS} order by owner_table")[
+    tables = index.frame_once(f"select distinct owner_table from embeddings where {OURS} order by owner_table")[
         "owner_table"
     ].to_list()
     return all(index.matrix(table).shape[1] == embedder.dim for table in tables)
@@ -262,7 +264,7 @@ def is_relevant(question: Question, cosine: float, text: str) -> bool:
 
 def _idf(index: Index, terms: Sequence[str]) -> dict[str, float]:
     """idf of Lucene's BM25 over text units by stem; a term that no text unit holds weighs most."""
-    n_units = int(index.frame("select count(*) as n from search_owners where owner_table = 'text_units'").item())
+    n_units = int(index.frame_once("select count(*) as n from search_owners where owner_table = 'text_units'").item())
     found = dict(
         index.frame(
             "select term, count(*) as df from search_postings where owner_table = 'text_units' "

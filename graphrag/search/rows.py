@@ -80,13 +80,16 @@ class Report(NamedTuple):
 
 def load_passages(index: Index, ids: Sequence[str]) -> list[Passage]:
     """In the order of the ids."""
-    is_wanted, wanted = one_of("u.id", ids)
-    rows = index.frame(
-        "select u.id, u.human_readable_id, u.text, u.start_char, u.document_id, d.title, d.path, u.heading_path "
-        f"from text_units u join documents d on d.id = u.document_id where {is_wanted}",
+    is_wanted, wanted = one_of("id", ids)
+    units = index.frame(
+        f"select id, human_readable_id, text, start_char, document_id, heading_path from text_units where {is_wanted}",
         wanted,
     ).rows()
-    found = {row[0]: Passage(*row) for row in rows}
+    is_held, held = one_of("id", sorted({row[4] for row in units}))
+    documents = {
+        row[0]: row[1:] for row in index.frame(f"select id, title, path from documents where {is_held}", held).rows()
+    }
+    found = {row[0]: Passage._make((*row[:5], *documents[row[4]], row[5])) for row in units if row[4] in documents}
     return [found[owner_id] for owner_id in ids if owner_id in found]
 
 
@@ -117,21 +120,28 @@ def load_facts(index: Index, ids: Sequence[str]) -> list[Fact]:
 
     An authored relationship without a quote in a document is left out: nothing could be shown for it.
     """
-    (is_wanted, wanted), (is_stated, stated) = one_of("r.id", ids), one_of("e.relationship_id", ids)
-    rows = index.frame(
-        f"""
-        select r.id, r.human_readable_id, r.source, r.predicate, r.target, r.description, r.weight, r.source_id,
-               r.target_id, r.origin, coalesce(e.text_unit_id, ''), e.document_id,
-               d.path, e.start_char, e.end_char, e.quote
-        from relationships r
-        join evidence e on e.relationship_id = r.id
-        join documents d on d.id = e.document_id
-        where {is_wanted} and {is_stated}
-        qualify row_number() over (partition by r.id order by e.is_verified desc, d.path, e.start_char) = 1
-        """,
-        [*wanted, *stated],
+    (is_wanted, wanted), (is_stated, stated) = one_of("id", ids), one_of("relationship_id", ids)
+    relationships = index.frame(
+        "select id, human_readable_id, source, predicate, target, description, weight, source_id, target_id, origin "
+        f"from relationships where {is_wanted}",
+        wanted,
     ).rows()
-    found = {row[0]: _narrow(Fact(*row)) for row in rows}
+    places = index.frame(
+        "select relationship_id, is_verified, coalesce(text_unit_id, ''), document_id, start_char, end_char, quote "
+        f"from evidence where {is_stated}",
+        stated,
+    ).rows()
+    paths = load_paths(index, sorted({row[3] for row in places}))
+    best: dict[str, tuple[Any, ...]] = {}
+    for fact, is_verified, unit, document, start, end, quote in places:
+        if document in paths:
+            place = (not is_verified, paths[document], start, end, unit, document, quote)
+            best[fact] = min(best.get(fact, place), place)
+    found = {}
+    for row in relationships:
+        if row[0] in best:
+            _, path, start, end, unit, document, quote = best[row[0]]
+            found[row[0]] = _narrow(Fact._make((*row, unit, document, path, start, end, quote)))
     return [found[owner_id] for owner_id in ids if owner_id in found]
 
 

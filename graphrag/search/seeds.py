@@ -33,6 +33,12 @@ _NAMES_SQL = r"""
 select entity_id, title, name_key as surface, regexp_replace(name_key, '[^\pL\pN]+', '', 'g') as letters
 from entity_names
 """
+_DOCUMENT_NAMES_SQL = r"""
+select id, regexp_replace(lower(name), '[^\pL\pN]+', '', 'g') as letters
+from (select id, path, unnest([
+          title, split_part(title, ':', 1), regexp_extract(path, '([^/]+?)(\.\w+)?$', 1)]) as name from documents)
+order by path, id
+"""
 
 
 @dataclass(frozen=True)
@@ -76,18 +82,9 @@ def find_named_documents(index: Index, question: str) -> list[str]:
     """Ids of the documents whose title, title before a colon, or file name stands in the question; by path."""
     words = list(_WORD.finditer(question))[:MAX_WORDS]
     forms = {form for forms in _word_runs(question, words).values() for form in forms if len(form) >= MIN_TITLE_LETTERS}
-    rows = index.frame(
-        r"""
-        with names as (
-            select id, path, unnest([
-                title, split_part(title, ':', 1), regexp_extract(path, '([^/]+?)(\.\w+)?$', 1)]) as name
-            from documents)
-        select distinct id, path from names
-        where regexp_replace(lower(name), '[^\pL\pN]+', '', 'g') in (select unnest(?::varchar[])) order by path
-        """,
-        (sorted(forms),),
-    ).rows()
-    return [row[0] for row in rows][:MAX_NAMED_DOCUMENTS]
+    named = index.frame_once(_DOCUMENT_NAMES_SQL)
+    found = named.filter(named["letters"].is_in(sorted(forms))).unique("id", maintain_order=True)
+    return found["id"].to_list()[:MAX_NAMED_DOCUMENTS]
 
 
 def nearest_names(index: Index, question: str) -> str:
@@ -101,10 +98,8 @@ def nearest_names(index: Index, question: str) -> str:
 
 def list_names(index: Index, entity_ids: Sequence[str]) -> list[str]:
     """Titles and aliases of some entities, folded, in order."""
-    return index.frame(
-        "select name_key from entity_names where entity_id in (select unnest(?::varchar[])) order by name_key",
-        (list(entity_ids),),
-    )["name_key"].to_list()
+    known = index.frame_once(_NAMES_SQL)
+    return sorted(known.filter(known["entity_id"].is_in(list(entity_ids)))["surface"].to_list())
 
 
 def group_names(index: Index, named: Sequence[NamedEntity]) -> list[list[str]]:
@@ -210,9 +205,8 @@ def _find_names(index: Index, forms: set[str]) -> dict[str, set[tuple[str, str, 
     """(entity_id, title, surface) of every title and alias that has one of the letter forms, by form."""
     if not forms:
         return {}
-    rows = index.frame(
-        f"select * from ({_NAMES_SQL}) where letters in (select unnest(?::varchar[]))", (sorted(forms),)
-    ).rows()
+    known = index.frame_once(_NAMES_SQL)
+    rows = known.filter(known["letters"].is_in(sorted(forms))).rows()
     names: dict[str, set[tuple[str, str, str]]] = defaultdict(set)
     for entity_id, title, surface, letters in rows:
         names[letters].add((entity_id, title, surface))

@@ -255,6 +255,7 @@ class Index:
         self._one_at_a_time = threading.Lock()
         self._graph: NumberedGraph | None = None
         self._owners: dict[str, pl.Series] = {}  # read once: some hundred bytes a vector
+        self._once: dict[str, pl.DataFrame] = {}
         self._vectors: dict[str, np.ndarray[Any, np.dtype[np.float32]]] = {
             path.stem: np.load(path, mmap_mode="r", allow_pickle=False)
             for path in sorted((folder / "vectors").glob("*.npy"))
@@ -268,6 +269,12 @@ class Index:
                 whole = rows[name].cast(pl.Int64, strict=False)
                 rows = rows.with_columns(whole) if whole.null_count() == rows[name].null_count() else rows
         return rows
+
+    def frame_once(self, sql: str) -> pl.DataFrame:
+        """`frame`, asked once and kept while the index is open: for what every search needs whole, such as names."""
+        if sql not in self._once:
+            self._once[sql] = self.frame(sql)
+        return self._once[sql]
 
     def _query(self, sql: str, params: Sequence[object] | Mapping[str, object]) -> pl.DataFrame:
         bound = dict(params) if isinstance(params, Mapping) else list(params)
@@ -305,6 +312,7 @@ class Index:
             kept = set(self.frame("select owner_id from embeddings where owner_table = ?", [owner_table])["owner_id"])
             self._vectors[owner_table] = vectors[[row for row, owner_id in enumerate(ids) if owner_id in kept]]
         self._owners.clear()
+        self._once.clear()
 
     def _number_graph(self) -> None:
         """The graph that the matching documents make: two parts that others alone connect are two."""
@@ -375,8 +383,9 @@ class Index:
 
         `query_terms` come from tokens.split_search_terms; a repeated term counts once.
         """
-        bound = {"terms": sorted(set(query_terms)), "owner_table": owner_table, "top": top}
-        return self.frame(inverted_index.BM25_SQL, bound)
+        owners = self.frame_once(inverted_index.list_owners(owner_table))
+        bound = {"terms": sorted(set(query_terms)), "owner_table": owner_table}
+        return inverted_index.score_bm25(self.frame(inverted_index.POSTINGS_SQL, bound), owners, top=top)
 
     def close(self) -> None:
         with self._one_at_a_time:

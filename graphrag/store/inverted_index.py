@@ -1,4 +1,4 @@
-"""The inverted index: which owner rows hold which search terms, as two plain SQL tables, ranked by BM25 in SQL.
+"""The inverted index: which owner rows hold which search terms, as two plain SQL tables, ranked by BM25.
 
     search_owners(owner_table, position, owner_id, n_terms)     one row an indexed row, position = its row in the table
     search_postings(owner_table, term, position, n)             one row a term of an owner, sorted by term
@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 
+import numpy as np
 import polars as pl
 
 from graphrag.tokens import split_search_terms
@@ -40,25 +41,42 @@ COMMENTS = {
     "search_postings.n": "How often the term stands in the row's text.",
 }
 
-BM25_SQL = f"""
-with hits as (
-    select position, n, count(*) over (partition by term) as df
-    from search_postings
-    where owner_table = $owner_table and term in (select unnest($terms::varchar[]))),
-stats as (
-    select count(*) as n_owners, avg(n_terms) as mean_terms from search_owners where owner_table = $owner_table)
-select o.owner_id, round(sum(
-    ln(1 + (s.n_owners - h.df + 0.5) / (h.df + 0.5)) * h.n * {K1 + 1}
-    / (h.n + {K1} * (1 - {B} + {B} * o.n_terms / s.mean_terms))), 9) as score
-from hits h join search_owners o on o.owner_table = $owner_table and o.position = h.position cross join stats s
-group by o.owner_id, o.position
-order by score desc, o.position
-limit $top
+POSTINGS_SQL = """
+select list_position($terms::varchar[], term) as term, position, n
+from search_postings where owner_table = $owner_table and term in (select unnest($terms::varchar[]))
 """
 
 
+def list_owners(owner_table: str) -> str:
+    """SQL for the rows of an indexed table, by position; of an index cut to some documents, positions are missing."""
+    return (
+        f"select position, owner_id, n_terms from search_owners where owner_table = '{owner_table}' order by position"
+    )
+
+
+def score_bm25(postings: pl.DataFrame, owners: pl.DataFrame, *, top: int) -> pl.DataFrame:
+    """Columns owner_id, score: the `top` rows by BM25, equal scores in table order.
+
+    postings: rows of POSTINGS_SQL; owners: rows of list_owners.
+    """
+    postings = postings.sort("term", "position")  # sums of floats must not depend on the order of rows
+    places = np.searchsorted(owners["position"].to_numpy(), postings["position"].to_numpy())
+    lengths, n = owners["n_terms"].to_numpy(), postings["n"].to_numpy()
+    terms = postings["term"].to_numpy()
+    df = np.bincount(terms)[terms] if len(terms) else terms
+    idf = np.log(1 + (owners.height - df + 0.5) / (df + 0.5))
+    mean = lengths.mean() if owners.height else 1.0
+    weights = idf * n * (K1 + 1) / (n + K1 * (1 - B + B * lengths[places] / mean))
+    scores = np.round(np.bincount(places, weights=weights, minlength=owners.height), 9)
+    found = np.flatnonzero(scores)
+    if len(found) > top:
+        found = found[scores[found] >= np.partition(scores[found], -top)[-top]]
+    best = found[np.lexsort((found, -scores[found]))][:top]
+    return owners.select("owner_id")[best].with_columns(score=pl.Series(scores[best], dtype=pl.Float64))
+
+
 def weigh_rarity(n_rows: int, n_holding: int) -> float:
-    """idf of a term that so many of the rows hold, as in BM25_SQL."""
+    """idf of a term that so many of the rows hold, as in score_bm25."""
     return math.log(1 + (n_rows - n_holding + 0.5) / (n_holding + 0.5))
 
 

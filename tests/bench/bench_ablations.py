@@ -22,6 +22,7 @@ from graphrag.search import local_search, neighborhood, next_hops
 from graphrag.search.evaluation import GoldQuestion, evaluate_search, read_questions
 from graphrag.search.facts import rank_facts
 from graphrag.search.measures import bootstrap_interval
+from graphrag.search.next_hops import NextHops
 from graphrag.settings_file import load_settings
 from graphrag.store import Index, open_index
 
@@ -49,9 +50,9 @@ ABLATIONS: dict[str, list[tuple[Any, str, Any]]] = {
     "as it is": [],
     "no graph (no walk, no next hops)": [
         (local_search, "rank_neighborhood", lambda *_: {}),
-        (local_search, "rank_next_hops", lambda *_: []),
+        (local_search, "rank_next_hops", lambda *_: NextHops([], [])),
     ],
-    "no next hops": [(local_search, "rank_next_hops", lambda *_: [])],
+    "no next hops": [(local_search, "rank_next_hops", lambda *_: NextHops([], []))],
     "two hops, not three": [(next_hops, "MAX_HOPS", 2)],
     "no facts in the next hops": [(next_hops, "_load_statements", _load_sentences)],
     "facts alone in the next hops": [(next_hops, "_load_statements", _load_stated)],
@@ -66,7 +67,7 @@ ABLATIONS: dict[str, list[tuple[Any, str, Any]]] = {
     "no facts that are like the question": [
         (local_search, "rank_facts", lambda around, ranks, names, hits, like: rank_facts(around, ranks, names, {}, []))
     ],
-    "no hub rule": [(neighborhood, "_without_hubs", lambda index, ids: list(ids))],
+    "no relationships in the walk": [(neighborhood, "MAX_EDGES", 0)],
 }
 
 
@@ -104,7 +105,7 @@ def measure_part(index: Index, asked: Sequence[GoldQuestion], part: str, *, sour
     """Rows of measures.RESULT_SCHEMA of method local, in the order of the questions."""
     with without(part), ExitStack() as stack:
         if sources:
-            stack.enter_context(patch.object(local_search, "_choose_relevant", lambda *_: ([], [])))
+            stack.enter_context(patch.object(local_search, "choose_relevant", lambda *_: ([], [])))
         return evaluate_search(index, asked, modes=["local"], baselines=[], k=K).results
 
 

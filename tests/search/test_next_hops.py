@@ -40,7 +40,7 @@ def _follow(index: Index, question: str, ranked: Sequence[str]) -> list[str]:
     asked, _ = prepare_question(index, question, model="none")
     names = [entity.entity_id for entity in find_named_entities(index, question)[0]]
     found = rank_next_hops(index, asked, [unit[name] for name in ranked], UNMEASURED, names)
-    return [path[unit_id] for unit_id in found]
+    return [path[unit_id] for unit_id in found.text_units]
 
 
 def test_a_passage_about_what_the_first_one_states_is_the_second_hop(broadcasts: Index) -> None:
