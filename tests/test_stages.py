@@ -40,7 +40,7 @@ def test_every_setting_that_decides_a_row_belongs_to_a_stage() -> None:
     named = {name for stage in PIPELINE for name in stage.settings}
     whole = {name for name in named if "." not in name} | BESIDE_THE_TABLES
     single = named | WITHOUT_EFFECT | {"embeddings.api_base"}
-    for section, values in Settings().model_dump().items():
+    for section, values in Settings().model_dump(by_alias=True).items():
         missing = [f"{section}.{key}" for key in values if section not in whole and f"{section}.{key}" not in single]
         if section not in {"flow"}:  # how a flow runs, nothing of what comes out
             assert missing == []
