@@ -19,7 +19,7 @@ from graphrag.cli.main import main
 from .conftest import ROOT
 
 README = ROOT / "README.md"
-PAGES = ("disambiguation.md", "mcp.md", "vaults.md")  # of docs/, with such blocks
+PAGES = ("disambiguation.md", "mcp.md", "search.md", "vaults.md")  # of docs/, with such blocks
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 

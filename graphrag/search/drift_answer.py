@@ -40,7 +40,7 @@ from graphrag.search.ranking import prepare_question, question_terms
 from graphrag.search.rows import Report
 from graphrag.search.sections import check_budget, list_reports, report_section
 from graphrag.search.seeds import explain_unknown_name, find_named_entities
-from graphrag.search.support import drop_unsupported
+from graphrag.search.support import cite_supported, drop_unsupported
 from graphrag.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -84,8 +84,8 @@ class Trail:
 
     def add(self, question: str, reply: StepReply, packed_ids: Mapping[str, Sequence[int]], context: str) -> None:
         """A step, if it found something, and its follow-ups."""
-        checked = check_citations(reply.answer, packed_ids)
-        answer = drop_unsupported(checked.text, context)
+        given = check_citations(reply.answer, packed_ids).text
+        answer = drop_unsupported(cite_supported(given, context), context)
         if answer and reply.score > 0:
             self.steps.append(Step(question, answer, reply.score, check_citations(answer, packed_ids).cited))
         self.leads += [Lead(follow_up, reply.score) for follow_up in reply.follow_ups]
@@ -278,14 +278,15 @@ def _reduce(search: _Search, draft: Answer, steps: Sequence[Step], on_text: Call
     lines = tuple(step.render() for step in ordered)
     table = Section("Steps", "score|question|answer", lines, tuple(range(len(lines))))
     packed = pack([table], budget=search.budget_tokens, count=search.count)
+    text = packed.text.partition("\n")[2]  # without the heading of a table whose rows could be cited
     kept = [ordered[number] for number in packed.ids["Steps"]]
     ids: dict[str, list[int]] = {}
     for dataset, number in dict.fromkeys(row for step in kept for row in step.cited):
         ids.setdefault(dataset, []).append(number)
     left_out = len(ordered) - len(kept)
     notices = [f"{left_out} of {len(ordered)} steps did not fit into --budget-tokens."] if left_out else []
-    draft = replace(draft, context=packed.text, context_ids=ids, notices=(*draft.notices, *notices))
-    values = {"context_data": packed.text, "question": search.question}
+    draft = replace(draft, context=text, context_ids=ids, notices=(*draft.notices, *notices))
+    values = {"context_data": text, "question": search.question}
     request = write_request(search.llm.prompts["drift_reduce"], values)
     request = replace(request, stage=REDUCE_STAGE, on_text=on_text or show_nothing)
     (reply,) = _ask(search, [request])

@@ -94,6 +94,22 @@ def test_a_primer_two_follow_ups_and_a_last_question(r8: Index, r8_texts: dict[s
             if question in text] == list(FOLLOW_UPS)  # fmt: skip
 
 
+def test_what_a_step_says_without_a_citation_is_cited_and_what_it_invents_is_dropped(r8: Index) -> None:
+    def say(request: ChatRequest) -> str:
+        if request.stage == "search_drift_step":
+            bare = find_source(request).partition(" [Data")[0]
+            return step(f"{bare}. It was painted blue by seven dwarfs.")
+        return reply(request)
+
+    llm = ScriptedLlm(say)
+    answer = ask(r8, llm)
+    steps = steps_in(llm.requests[-1])
+    assert len(steps) == 3 and all("[Data: " in line and "dwarfs" not in line for line in steps)
+    assert answer.answered and "Steps" not in answer.text and answer.context.startswith("score|question|answer\n")
+    assert {citation.kind for citation in answer.citations} >= {"community_reports"}
+    assert not any("were removed" in notice for notice in answer.notices)
+
+
 def test_the_same_question_again_is_the_same_answer_from_the_memo(r8: Index, tmp_path: Path) -> None:
     with Memo(tmp_path / "memo.sqlite") as memo:
         first = ask(r8, ScriptedLlm(reply, memo=memo))
