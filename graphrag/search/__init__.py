@@ -48,6 +48,7 @@ def answer_question(
             level=level,
             top=top,
             budget_tokens=budget_tokens,
+            model=model,
             dynamic=dynamic,
             on_text=on_text,
         )

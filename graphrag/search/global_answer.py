@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING
 from graphrag.context import TokenCounter
 from graphrag.llm.ledger import collect_calls
 from graphrag.search.answer import NOTHING, Answer
+from graphrag.search.global_search import drop_theme_words, find_relevant
 from graphrag.search.levels import Hierarchy, explain_missing, load_hierarchy, select_reports
 from graphrag.search.map_reduce import answer_from_reports
 from graphrag.search.model_answer import SearchModel, count_usage
+from graphrag.search.ranking import prepare_question
 from graphrag.search.rate_reports import rate_reports
 from graphrag.search.rows import load_reports
 from graphrag.search.sections import check_budget, check_level
@@ -38,13 +40,15 @@ def search_global_with_model(
     level: int = 1,
     budget_tokens: int = 4000,
     top: int = 10,
+    model: str = "",
     dynamic: bool = False,
     on_text: Callable[[str], None] | None = None,
     count: TokenCounter = count_tokens,
 ) -> Answer:
     """The model's answer from community reports, every sentence citing them; sources are passages they quote.
 
-    budget_tokens: of reports in one map question, and of points in the reduce question. on_text sees the words of the
+    budget_tokens: of reports in one map question, and of points in the reduce question. model: of vectors, for
+    dynamic selection. on_text sees the words of the
     answer as they come, before they are checked. Raises UsageError for a budget
     below 1 or a negative level, SearchError when the index has no reports, and what the model's door raises.
     """
@@ -58,7 +62,9 @@ def search_global_with_model(
     else:
         with collect_calls() as calls:
             if dynamic:
-                selected, notices = _select_dynamically(index, hierarchy, question, llm, level, budget_tokens, count)
+                selected, notices = _select_dynamically(
+                    index, hierarchy, question, llm, level=level, budget_tokens=budget_tokens, model=model, count=count
+                )
             else:
                 selected, missing = select_reports(hierarchy, level=level)
                 notices = explain_missing(missing, level=level)
@@ -82,12 +88,20 @@ def _select_dynamically(
     hierarchy: Hierarchy,
     question: str,
     llm: SearchModel,
+    *,
     level: int,
     budget_tokens: int,
+    model: str,
     count: TokenCounter,
 ) -> tuple[list[str], list[str]]:
-    """Ids of the reports to read, and a notice on what was rated."""
+    """Ids of the reports to read, and a notice on what was rated.
+
+    The model rates what words and meaning find, and what they do not; they show the way down, where only a fine report
+    speaks of what was asked. A question about the whole has no such words.
+    """
+    asked = drop_theme_words(prepare_question(index, question, model=model)[0])
+    followed = find_relevant(index, hierarchy, asked) if asked.terms else set()
     reports = {report.community: report for report in load_reports(index, list(hierarchy.reports.values()))}
     rate = rate_reports(llm, question, reports, budget_tokens=budget_tokens, count=count)
-    found = select_communities(hierarchy, level=level, rate=rate)
+    found = select_communities(hierarchy, level=level, rate=rate, followed=followed)
     return found.report_ids, [f"{found.n_rated} reports rated, {len(found.report_ids)} read."]

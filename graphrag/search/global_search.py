@@ -22,7 +22,7 @@ from graphrag.context import TokenCounter, pack
 from graphrag.search.answer import EXTRACTIVE_LABEL, NOTHING, Answer, Usage, compose_answer
 from graphrag.search.documents_of_kind import THEME_WORDS
 from graphrag.search.entities_of_type import compose_entities, find_entities_of_type
-from graphrag.search.levels import explain_missing, load_hierarchy, select_reports
+from graphrag.search.levels import Hierarchy, explain_missing, load_hierarchy, select_reports
 from graphrag.search.overview import compose_overview, find_overview
 from graphrag.search.ranking import (
     Question,
@@ -84,8 +84,7 @@ def search_global(
     asked, notices = prepare_question(index, question, model=model)
     about = drop_theme_words(asked)
     if dynamic:
-        found = rank_reports(index, about, list(hierarchy.reports.values()))
-        relevant = add_ancestors(hierarchy, {report.community for report in found})
+        relevant = find_relevant(index, hierarchy, about)
         rated = select_communities(
             hierarchy, level=level, rate=lambda numbers: [5.0 * (n in relevant) for n in numbers]
         )
@@ -130,6 +129,12 @@ def search_global(
 def drop_theme_words(question: Question) -> Question:
     terms = tuple(term for term in question.terms if term not in THEME_WORDS)
     return replace(question, terms=terms, idf={stem: question.idf[stem] for stem in map(stem_term, terms)})
+
+
+def find_relevant(index: Index, hierarchy: Hierarchy, question: Question) -> set[int]:
+    """Communities whose report has to do with the question by words and meaning, and all above them."""
+    found = rank_reports(index, question, list(hierarchy.reports.values()))
+    return add_ancestors(hierarchy, {report.community for report in found})
 
 
 def rank_reports(index: Index, question: Question, selected: Sequence[str]) -> list[Report]:

@@ -39,28 +39,33 @@ def add_ancestors(hierarchy: Hierarchy, relevant: Collection[int]) -> set[int]:
     return found
 
 
-def select_communities(hierarchy: Hierarchy, *, level: int, rate: Rate) -> Selection:
+def select_communities(hierarchy: Hierarchy, *, level: int, rate: Rate, followed: Collection[int] = ()) -> Selection:
     """The relevant communities down to `level`, none of them below another.
 
     One without a readable rating, or without a report, is followed too: leaving it out could lose the answer.
+    followed: communities with something below them that is known to matter: they are gone into without a rating, for
+    what only a fine report says, its parent's may not; what is below decides, and they are not read themselves.
     """
     by_number = {community.community: community for community in hierarchy.communities}
     with_report = hierarchy.reports
     frontier = sorted(number for number, community in by_number.items() if community.parent == -1)
     relevant: set[int] = set()
+    walked: set[int] = set()  # followed without a rating
     n_rated = 0
     while frontier:
-        rated = [number for number in frontier if number in with_report]
+        inner = {n for n in frontier if n in followed and by_number[n].children and by_number[n].level < level}
+        rated = [number for number in frontier if number in with_report and number not in inner]
         ratings = dict(zip(rated, rate(rated), strict=True)) if rated else {}
         n_rated += len(rated)
         passed = [n for n in frontier if (rating := ratings.get(n)) is None or rating >= RELEVANT]
         relevant.update(passed)
+        walked |= inner
         inside = [number for number in passed if by_number[number].level < level]
         frontier = sorted(child for number in inside for child in by_number[number].children if child in by_number)
 
     def read(number: int) -> list[int]:
         below = [c for child in by_number[number].children if child in relevant for c in read(child)]
-        return below or ([number] if number in with_report else [])
+        return below or ([number] if number in with_report and number not in walked else [])
 
     roots = [number for number in relevant if by_number[number].parent == -1]
     chosen = sorted(number for root in roots for number in read(root))

@@ -111,3 +111,18 @@ def test_a_report_that_alone_bears_on_the_question_is_reached_through_parents_th
     reached = add_ancestors(hierarchy(), [5, 2])
     selected = select_communities(hierarchy(), level=2, rate=lambda numbers: [5.0 * (n in reached) for n in numbers])
     assert selected.communities == [2, 5]
+
+
+def test_what_is_followed_is_gone_into_without_a_rating_and_not_read_itself() -> None:
+    asked: list[int] = []
+
+    def rate(numbers: Sequence[int]) -> list[float]:
+        asked.extend(numbers)
+        return [5.0 * (number == 5) for number in numbers]
+
+    selected = select_communities(hierarchy(), level=2, rate=rate, followed={1, 3, 5})
+    assert selected.communities == [5] and asked == [2, 4, 5, 6] and selected.n_rated == 4
+    nothing = select_communities(hierarchy(), level=2, rate=lambda numbers: [0.0] * len(numbers), followed={1, 3, 5})
+    assert nothing.communities == []
+    at_level = select_communities(hierarchy(), level=0, rate=lambda numbers: [0.0] * len(numbers), followed={1, 3, 5})
+    assert at_level.communities == [], "at the level itself the rating decides"
