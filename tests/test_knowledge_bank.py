@@ -18,6 +18,7 @@ from graphrag.learning import learn
 from graphrag.new_notes import read_note
 from graphrag.relations.relation_log import read_log
 from graphrag.settings_file import load_settings
+from graphrag.store import read_usage
 
 from .cli.test_main import run
 from .test_settling import FAST, Bank
@@ -330,6 +331,56 @@ def test_documents_search_folds_and_no_fold_does_not(bank: Bank, graphrag: Graph
     ]
     flat = json.loads(graphrag(*question, "--no-fold")[1])["sources"]
     assert "a.md" in [source["path"] for source in flat] and not any("related" in source for source in flat)
+
+
+def test_results_are_counted_pointers_and_neighbors_are_not(bank: Bank, graphrag: Graphrag) -> None:
+    for name in "efg":
+        (bank.input / f"{name}.md").write_text(f"# Note {name}\n\nThe quota of {name} is a quota of parcels.\n")
+    bank.index()
+    graphrag("relate", "g", "see_also", "f")
+    graphrag("relate", "e", "cites", "b")
+    sources = json.loads(graphrag("search", "--basic", "quota of parcels", "--no-llm", "--json")[1])["sources"]
+    related = {each["path"] for source in sources for each in source.get("related", ())}
+    listed = {source["path"] for source in sources}
+    assert "b.md" in related and related - {"b.md"}, "a neighbor, and a pointer"
+    counted = read_usage(bank.root / "data" / "output").select("path", "n_listed").rows()
+    assert dict(counted) == dict.fromkeys(listed, 1)
+
+
+def test_relations_read_in_sentences_fold_only_where_the_settings_say_so(bank: Bank, graphrag: Graphrag) -> None:
+    (bank.input / "e.md").write_text("---\ntitle: Auth Service\n---\nThe Auth Service requires the Token Cache.\n")
+    (bank.input / "f.md").write_text("---\ntitle: Token Cache\n---\nThe Token Cache keeps sessions of the login.\n")
+    bank.index()
+    question = ("search", "--basic", "What does the Auth Service require?", "--no-llm", "--json")
+
+    def related(*options: str) -> set[tuple[str, str]]:
+        sources = json.loads(graphrag(*question, *options)[1])["sources"]
+        return {(each["path"], each["relation"]) for source in sources for each in source.get("related", ())}
+
+    assert related() == set()
+    graphrag("relate", "a", "cites", "b")
+    bank.index()
+    assert ("f.md", "requires") not in related()
+    assert {("f.md", "requires"), ("e.md", "requires")} & related(
+        "--set", "fold.origins=all", "--set", "fold.protect=0"
+    )
+
+
+def test_a_pair_that_somebody_related_is_no_longer_proposed(bank: Bank, graphrag: Graphrag) -> None:
+    for name in "ef":
+        verb = "calls" if name == "e" else "needs"
+        text = f"# Page {name}\n\nThe Ledger Service {verb} Redis. The Ledger Service has an Audit Log.\n"
+        (bank.input / f"{name}.md").write_text(text)
+    bank.index()
+
+    def proposed() -> list[tuple[str, str]]:
+        rows = json.loads(graphrag("sql", "select path_a, path_b from unlinked_but_related", "--json")[1])
+        return [(row["path_a"], row["path_b"]) for row in rows]
+
+    assert ("e.md", "f.md") in proposed()
+    graphrag("relate", "f", "see_also", "e")
+    bank.index()
+    assert ("e.md", "f.md") not in proposed()
 
 
 def test_a_relation_of_a_title_with_colons(bank: Bank, graphrag: Graphrag) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from graphrag.errors import GateHeld
 from graphrag.pipeline import run_pipeline
 from graphrag.project import create_project
 from graphrag.relations.changes import Stamp, create_relation, merge_entries
@@ -111,6 +112,35 @@ def test_what_was_not_appended_is_appended_by_the_next_run(bank: Bank) -> None:
     bank.log_path.write_bytes(before)  # as if the run had been killed after its publish
     bank.index()
     assert bank.log().lines[-1][-1].action == "delete_entry" and bank.related() == {"a requires c"}
+
+
+def test_a_held_run_deletes_nothing_and_the_next_one_does(bank: Bank) -> None:
+    bank.relate("a requires b", "b requires c")
+    bank.index()
+    before = bank.log_path.read_bytes()
+    (bank.input / "b.md").unlink()
+    (bank.input / "empty.md").write_bytes(b"")
+    held, _ = load_settings(bank.root, overrides=[*FAST, "gates.failed_share=0"], environ={})
+    with pytest.raises(GateHeld):
+        run_pipeline(held, bank.root)
+    assert bank.log_path.read_bytes() == before and bank.related() == {"a requires b", "b requires c"}
+    assert bank.index().status == "published"
+    assert bank.log().lines[-1][-1].action == "delete_entry" and bank.related() == {"a requires c"}
+
+
+@pytest.mark.parametrize("moved", [("folder/b.md",), ("folder/b.md", "other/c.md")])
+def test_a_rename_is_never_a_deletion(bank: Bank, moved: tuple[str, ...]) -> None:
+    bank.relate("a requires b", "b requires c", "c cites a")
+    bank.index()
+    for path in moved:
+        (bank.input / path).parent.mkdir()
+        (bank.input / path.split("/")[1]).rename(bank.input / path)
+    (bank.input / "d.md").write_text("# Note d\n\nAn edit of the same night.\n")
+    bank.index()
+    actions = [event.action for event in bank.log().events]
+    assert "delete_entry" not in actions and "bridge" not in actions
+    assert [event.entry for event in bank.log().events if event.action == "merge"] == [p.split("/")[1] for p in moved]
+    assert len(bank.related()) == 3
 
 
 def test_an_entry_that_is_in_the_folder_but_was_not_read_waits(bank: Bank) -> None:

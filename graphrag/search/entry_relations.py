@@ -1,7 +1,7 @@
 """Typed relations between entries (documents), as folding needs them: among the ranked ones, and around the results.
 
 Reads entry_relations, documents, text_units; with origins `all` relationships and entity_documents too. One statement
-each, with what is shown of the entries. Does not: fold (folding.py).
+each, and one for what is shown of the entries. Does not: fold (folding.py).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import polars as pl
 
 from graphrag.relations.events import RELATION_TYPES
 from graphrag.search.entry_summary import summarise_entry
-from graphrag.search.folding import RELATION_SCHEMA
+from graphrag.search.lookups import one_of
 from graphrag.search.rows import Passage
 from graphrag.search.written_since import Written
 
@@ -29,18 +29,10 @@ _EXTRACTED = f"""
     join entity_documents s on s.entity_id = r.source_id join entity_documents t on t.entity_id = r.target_id
     where r.origin = 'extracted' and r.predicate in {RELATION_TYPES}
 """
-_AROUND = """
-    select source, target, type, note, target as entry from stated
-    where list_contains($results::varchar[], source) and not list_contains($ranked::varchar[], target)
-    union all
-    select source, target, type, note, source from stated
-    where list_contains($results::varchar[], target) and not list_contains($ranked::varchar[], source)
-    union all
-    select null, null, null, null, unnest($shown::varchar[])
-"""
 _DESCRIBED = """
-    select r.*, d.title, d.path, d.metadata, u.id as unit_id, u.human_readable_id, u.text, u.start_char, u.heading_path
-    from chosen r join documents d on d.id = r.entry left join text_units u on u.id = d.text_unit_ids[1]
+    select d.id as entry, d.title, d.path, d.metadata, u.id as unit_id, u.human_readable_id, u.text, u.start_char,
+           u.heading_path
+    from documents d left join text_units u on u.id = d.text_unit_ids[1] where
 """
 
 
@@ -97,34 +89,36 @@ def load_around(
 ) -> Around:
     """The relations with one end among the results and the other one not ranked; and what is shown of their far ends
     and of the documents `shown`. written: instead of the authored ones of the index."""
-    new = _relations_around(written, results, ranked)
-    ends = {end for row in new.select("source", "target").iter_rows() for end in row} - set(results)
-    frame = index.frame(
-        f"with stated as ({_state(origins, written)}), chosen as ({_AROUND}) {_DESCRIBED}",
-        {"results": list(results), "ranked": list(ranked), "shown": sorted({*shown, *ends})},
+    stated = index.frame(
+        f"select * from ({_state(origins, written)}) "
+        "where list_contains($results::varchar[], source) or list_contains($results::varchar[], target)",
+        {"results": list(results)},
     )
-    entries: dict[str, Entry] = {}
-    for row in frame.iter_rows(named=True):
-        id_ = row["entry"]
-        if id_ not in entries:
-            text, title, path = row["text"] or "", row["title"], row["path"]
-            place = (row["unit_id"], row["human_readable_id"], text, row["start_char"], id_, title, path)
-            passage = Passage(*place, row["heading_path"]) if row["unit_id"] else None
-            entries[id_] = Entry(id_, title, path, summarise_entry(_declared(row["metadata"]), text), passage)
+    found = _leave_the_pool(pl.concat([stated, written.relations]) if written else stated, results, ranked)
+    ends = {end for row in found.select("source", "target").iter_rows() for end in row} - set(results)
+    entries = _describe(index, sorted({*shown, *ends}))
     notes = written.notes if written else {}
     entries |= {end: Entry(*notes[end], passage=None) for end in ends & notes.keys()}
-    far = pl.col("source").is_in(list(entries)) | pl.col("target").is_in(list(entries))
-    found = frame.drop_nulls("type").select(list(RELATION_SCHEMA))
-    return Around(pl.concat([found, new.filter(far)]), entries)
+    is_known = pl.col("source").is_in(list(entries)) | pl.col("target").is_in(list(entries))
+    return Around(found.filter(is_known), entries)
 
 
-def _relations_around(written: Written | None, results: Sequence[str], ranked: Sequence[str]) -> pl.DataFrame:
-    if written is None:
-        return pl.DataFrame(schema=RELATION_SCHEMA)
+def _leave_the_pool(relations: pl.DataFrame, results: Sequence[str], ranked: Sequence[str]) -> pl.DataFrame:
     near, known = list(results), list(ranked)
     out = pl.col("source").is_in(near) & ~pl.col("target").is_in(known)
     into = pl.col("target").is_in(near) & ~pl.col("source").is_in(known)
-    return written.relations.filter(out | into)
+    return relations.filter(out | into)
+
+
+def _describe(index: Index, ids: Sequence[str]) -> dict[str, Entry]:
+    is_one, values = one_of("d.id", ids)
+    entries: dict[str, Entry] = {}
+    for row in index.frame(_DESCRIBED + is_one, values).iter_rows(named=True):
+        id_, text, title, path = row["entry"], row["text"] or "", row["title"], row["path"]
+        place = (row["unit_id"], row["human_readable_id"], text, row["start_char"], id_, title, path)
+        passage = Passage(*place, row["heading_path"]) if row["unit_id"] else None
+        entries[id_] = Entry(id_, title, path, summarise_entry(_declared(row["metadata"]), text), passage)
+    return entries
 
 
 def _declared(metadata: str) -> object:

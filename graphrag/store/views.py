@@ -195,7 +195,7 @@ VIEWS = (
     ),
     View(
         "unlinked_but_related",
-        "Pairs of documents that have to do with each other and do not link to each other: at least two entities in "
+        "Pairs of documents that have to do with each other, not linked and not related: at least two entities in "
         "common, of those that at most twenty documents name, or vectors that are alike (similar_documents).",
         """with named as (
                select distinct m.document_id, m.entity_id from entity_mentions m where m.entity_id is not null),
@@ -214,7 +214,8 @@ VIEWS = (
                from shared s full join similar_documents v on v.document_id_a = s.id_a and v.document_id_b = s.id_b),
            linked as (
                select source_document_id as id_a, target_document_id as id_b from links
-               where target_document_id is not null)
+               where target_document_id is not null
+               union all select from_document_id, to_document_id from entry_relations)
            select least(a.path, b.path) as path_a, greatest(a.path, b.path) as path_b, s.n_shared,
            round(s.score, 3) as score, s.cosine, s.shared
            from pairs s join documents a on a.id = s.id_a join documents b on b.id = s.id_b

@@ -110,6 +110,26 @@ def test_a_list_that_folding_made_short_is_filled_from_the_next_twenty(
 
 
 @MODES
+def test_one_statement_reads_the_relations_of_the_pool_and_one_the_neighbors(
+    make_bank: Callable[[str], Index], mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def listen(index: Index, sql: str, *args: Any) -> Any:
+        asked.append(sql)
+        return frame(index, sql, *args)
+
+    frame = Index.frame
+    monkeypatch.setattr(Index, "frame", listen)
+    _ask(make_bank(V1), mode)
+    assert not any("entry_relations" in sql for sql in asked)
+    for relations, n_statements in ((V1, 2), (V5, 3), ("x1 corrects x2", 2)):  # V5: the next twenty are fetched once
+        asked.clear()
+        _ask(make_bank(relations), mode, fold=Fold())
+        assert sum("entry_relations" in sql for sql in asked) == n_statements
+
+
+@MODES
 def test_without_a_relation_everything_is_as_it_was(make_bank: Callable[[str], Index], mode: str) -> None:
     index = make_bank("x1 corrects x2")
     said = [
