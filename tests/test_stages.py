@@ -21,7 +21,19 @@ from graphrag.tables import TABLES
 
 OVERRIDES = ("embeddings.model=none", "extraction.nlp=lite")
 # Sections that decide how a run is made, published or asked, but no row of a table.
-BESIDE_THE_TABLES = {"output", "cache", "llm", "search", "gates", "schedule", "impact", "learn", "fold", "routing"}
+BESIDE_THE_TABLES = {
+    "output",
+    "cache",
+    "llm",
+    "search",
+    "gates",
+    "schedule",
+    "impact",
+    "learn",
+    "fold",
+    "routing",
+    "drift",
+}
 
 
 @pytest.fixture
