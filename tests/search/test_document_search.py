@@ -29,8 +29,8 @@ def index(sample_index: Path) -> Iterator[Index]:
         yield opened
 
 
-@pytest.mark.parametrize(("model", "allowed"), [("", 1), ("none", 3)], ids=["vectors", "words"])
-def test_nine_of_ten_questions_enter_at_the_right_note_seven_by_words(index: Index, model: str, allowed: int) -> None:
+@pytest.mark.parametrize("model", ["", "none"], ids=["vectors", "words"])
+def test_nine_of_ten_questions_enter_at_the_right_note(index: Index, model: str) -> None:
     rows = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
     notes, missed = load_notes(index), []
     for row in rows:
@@ -38,7 +38,7 @@ def test_nine_of_ten_questions_enter_at_the_right_note_seven_by_words(index: Ind
         paths = [notes.paths[note] for note in find_entries(index, notes, question, hub_candidates=3).ids]
         assert paths != [MAP]
         missed += [] if row["entry"] in paths else [(row["question"], paths)]
-    assert len(rows) == 10 and len(missed) <= allowed, missed
+    assert len(rows) == 10 and len(missed) <= 1, missed
 
 
 @pytest.mark.parametrize("mode", ["depth", "synthesis", "hybrid"])

@@ -70,6 +70,12 @@ def test_a_cycle_names_every_entity_once_and_the_failed_one_never() -> None:
     assert [entity.path for entity in trace_impact(graph, "A", CARRYING)] == [["A", "B"], ["A", "B", "C"]]
 
 
+def test_a_hub_of_5000_is_walked_through() -> None:
+    graph = edges(*(f"N{i} depends_on H" for i in range(5_000)), "H depends_on Root", "N7 depends_on N7")
+    found = trace(graph, "Root")
+    assert found[0] == ("H", 1, 1, 1) and len(found) == 5_001 and {hops for _, hops, *_ in found} == {1, 2}
+
+
 def test_parallel_relationships_count_with_their_heaviest() -> None:
     graph = edges("S uses T 1", "S depends_on T 2", "T backed_by U 1")
     found = trace_impact(graph, "U", CARRYING)

@@ -70,6 +70,15 @@ def test_a_hub_is_shown_and_not_walked_through_unless_the_walk_starts_there() ->
     assert [len(walk(HUB, "H", 1, "both", cutoff)) for cutoff in (0, 15, math.inf)] == [22, 22, 22]
 
 
+def test_a_hub_of_5000_is_one_entry_of_a_neighborhood_and_all_of_its_own() -> None:
+    star = edges("A x H", *(f"N{i} x H" for i in range(5_000)), *(f"N{i} x M{i}" for i in range(5_000)))
+    assert [(n.title, n.degree, n.is_stub) for n in walk(star, "A", 3, "both", cutoff=15)] == [
+        ("A", 1, False), ("H", 5_001, True),
+    ]  # fmt: skip
+    found = walk(star, "H", 1, "both", cutoff=15)
+    assert len(found) == 5_002 and not found[0].is_stub
+
+
 @pytest.fixture(scope="session")
 def vault17(shared: Path) -> list[Edge]:
     notes = sorted((shared / "specs" / "vault17").glob("*.md"))
