@@ -16,6 +16,7 @@ from typing import Any
 
 from graphrag.errors import NothingFound, did_you_mean
 from graphrag.index.report_wording import say_fact
+from graphrag.search.rows import load_reports
 from graphrag.store import Index
 from graphrag.tables import UNCONNECTED
 
@@ -69,6 +70,10 @@ def find_report(index: Index, asked: str) -> dict[str, Any]:
         "join communities c on c.community = r.community where r.community = ?",
         (number,),
     ).row(0, named=True)
+    if not report.pop("is_whole", True):  # of documents beyond those that the index shows
+        (cut,) = load_reports(index, [report["id"]])
+        report |= {"summary": cut.summary, "full_content": cut.full_content, "citations": json.dumps(cut.citations)}
+        report |= {"findings": [], "rating_explanation": ""}
     titles = {row[0]: row[1] for row in known}
     members = index.frame(
         "select title from entities where id in (select unnest(?::varchar[])) order by pagerank desc, title",

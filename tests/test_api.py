@@ -94,6 +94,11 @@ def test_where_restricts_all_that_is_asked(index: Index) -> None:
             assert restricted.table(name).schema == table.schema
         reports = restricted.table("community_reports")
         assert reports.height < index.table("community_reports").height
+        columns = set(index.report(0))
+        for row in restricted.communities(level=0):
+            found = restricted.report(row["community"])
+            assert set(found) == columns
+            assert all(cited["path"].startswith("services/") for cited in found["citations"] if cited["document"])
         assert "documents match --where" in restricted.search("What depends on Redis?", mode="local").notices[0]
     assert index.table("documents").height > 20
     assert isinstance(index.sql("from documents"), pl.DataFrame)
