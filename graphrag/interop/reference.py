@@ -36,8 +36,8 @@ embedding_models:
 vector_store:
   type: lancedb
   db_uri: output/lancedb
-  vector_size: {dim}
 """
+SIZE = "  vector_size: {dim}\n"
 
 
 def write_reference(selection: Selection, folder: Path, index: Index) -> tuple[list[str], list[str]]:
@@ -54,7 +54,9 @@ def write_reference(selection: Selection, folder: Path, index: Index) -> tuple[l
         frame.write_parquet(output / f"{name}.parquet", compression="zstd")
         written.append(f"output/{name}.parquet")
     dim, model = _describe_vectors(index)
-    (folder / "settings.yaml").write_text(SETTINGS.format(model=model, dim=dim), encoding="utf-8")
+    (folder / "settings.yaml").write_text(
+        SETTINGS.format(model=model) + (SIZE.format(dim=dim) if dim else ""), encoding="utf-8"
+    )
     notices = [] if selection.is_whole else [PART]
     return [*written, "settings.yaml"], notices + _write_vectors(index, chosen, output / "lancedb")
 

@@ -65,6 +65,20 @@ def test_a_graph_of_ones_own_needs_source_and_target_only(tmp_path: Path) -> Non
         run_pipeline(open_settings(tmp_path), ROOT)
 
 
+def test_a_graph_of_ones_own_may_be_parquet_with_entities(tmp_path: Path) -> None:
+    (tmp_path / "graph").mkdir()
+    edges = pl.DataFrame({"Source": ["Auth"], "Target": ["Redis"], "Predicate": ["depends on"], "weight": [3]})
+    edges.write_parquet(tmp_path / "graph" / "relationships.parquet")
+    nodes = pl.DataFrame({"name": ["Auth", "Redis", "Idle"], "type": ["service", "database", None]})
+    nodes.write_parquet(tmp_path / "graph" / "entities.parquet")
+    _, index = import_into(tmp_path, tmp_path / "graph")
+    types = dict(index.table("entities").select("title", "type").iter_rows())
+    assert types == {"Auth": "service", "Redis": "database", "Idle": "unknown"}
+    (row,) = index.table("relationships").to_dicts()
+    assert (row["source"], row["predicate"], row["target"], row["weight"]) == ("Auth", "depends_on", "Redis", 1.0)
+    assert index.table("evidence")["strength"].to_list() == [3.0]
+
+
 def test_an_extraction_of_ones_own_has_sentences_as_evidence(tmp_path: Path) -> None:
     line = {
         "text": "It is fast. The token cache is backed by Redis.",
