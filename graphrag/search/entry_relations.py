@@ -69,7 +69,7 @@ def load_relations_among(
     """The relations with both ends among some documents: RELATION_SCHEMA. written: instead of the authored ones."""
     found = index.frame(
         f"select * from ({_state(origins, written)}) where list_contains($inside::varchar[], source) "
-        "and list_contains($inside::varchar[], target) order by all",
+        "and list_contains($inside::varchar[], target)",
         {"inside": list(documents)},
     )
     if written is None:
