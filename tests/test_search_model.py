@@ -77,6 +77,29 @@ def test_a_model_answers_over_http_and_the_memo_answers_again(
         assert len(server.bodies) == n_asked
 
 
+def test_drift_asks_in_rounds_over_http(sample_index: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def follow(question: str, attempt: int) -> Reply:
+        if question.startswith("Reports:"):
+            asked = ["Where does the token cache keep its data?", "What does Redis Sentinel depend on?"]
+            return Reply(json.dumps({"intermediate_answer": "", "score": 10, "follow_up_queries": asked}))
+        if "The larger question:" in question:
+            return Reply(json.dumps({"response": answer(question, attempt).text, "score": 70, "follow_up_queries": []}))
+        cited = re.search(r"\[Data: Sources \(\d+\)\]", question)
+        assert cited
+        return Reply(f"It depends on Redis {cited[0]}.")
+
+    with serve(follow) as server:
+        here = options(sample_index, tmp_path, server)
+        assert run("search", "--drift", QUESTION, "--json", *here) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert (found["mode"], found["usage"]["calls"], len(server.bodies)) == ("drift", 4, 4)
+        assert found["answer"].startswith("It depends on Redis [Data: Sources (")
+        assert found["citations"] and found["usage"]["cost_usd"] > 0
+        poor = [*here, "--budget", "0.004"]
+        assert run("search", "--drift", QUESTION.replace("token", "big token"), *poor) == 5
+        assert capsys.readouterr().err.startswith("The budget of $0.0040 is spent")
+
+
 @pytest.mark.parametrize(
     ("reply", "more", "code"),
     [
