@@ -25,7 +25,7 @@ from graphrag.search.extract import choose_quotes
 from graphrag.search.folded_entries import Fold, tell_refused
 from graphrag.search.folded_notes import FoldedNotes, fold_notes
 from graphrag.search.linked_notes import LinkedNotes, load_note_vectors, load_notes
-from graphrag.search.note_entries import Entries, find_entries, resolve_note
+from graphrag.search.note_entries import Entries, find_entries, resolve_note, speaks_of
 from graphrag.search.note_text import CUT, cut_note, render_stub, tag_note
 from graphrag.search.note_walk import (
     Filled,
@@ -35,7 +35,7 @@ from graphrag.search.note_walk import (
     measure_cosines,
     walk_links,
 )
-from graphrag.search.ranking import Question, is_relevant, prepare_question, rank_rows
+from graphrag.search.ranking import Question, prepare_question, rank_rows
 from graphrag.search.rows import Passage, list_text_units, load_passages
 from graphrag.search.sections import check_budget
 from graphrag.tokens import count_tokens
@@ -249,9 +249,7 @@ def _choose_quotes(
     units = set(list_text_units(index, shown))
     hits = [hit for hit in rank_rows(index, question, "text_units", top=MAX_RANKED) if hit.owner_id in units]
     passages = {passage.id: passage for passage in load_passages(index, [hit.owner_id for hit in hits])}
-    relevant = [
-        passages[hit.owner_id] for hit in hits if is_relevant(question, hit.cosine, passages[hit.owner_id].text)
-    ]
+    relevant = [passages[hit.owner_id] for hit in hits if speaks_of(question, hit.cosine, passages[hit.owner_id])]
     scores = {hit.owner_id: hit.score for hit in hits}
     quotes = choose_quotes(question, relevant, scores, limit=MAX_QUOTES)
     inside = [q for q in quotes if q.passage.document not in chosen.cut or q.text in chosen.texts[q.passage.document]]

@@ -24,7 +24,7 @@ from graphrag.errors import NothingFound, UsageError
 from graphrag.naming.declared_aliases import declared_aliases
 from graphrag.search.linked_notes import LinkedNotes
 from graphrag.search.ranking import RRF_CONSTANT, Question, is_relevant, measure_likeness, rank_rows, stem_term
-from graphrag.search.rows import load_passages
+from graphrag.search.rows import Passage, load_passages
 from graphrag.search.seeds import find_named_documents
 from graphrag.store.inverted_index import K1, B, weigh_rarity
 from graphrag.tokens import split_search_terms
@@ -184,8 +184,13 @@ def _rank_by_meaning(index: Index, question: Question) -> list[str]:
 def _is_sure(index: Index, question: Question) -> bool:
     """Whether one of the best text units has to do with the question."""
     hits = rank_rows(index, question, "text_units", top=N_LOOKED_AT)
-    texts = {passage.id: passage.text for passage in load_passages(index, [hit.owner_id for hit in hits])}
-    return any(is_relevant(question, hit.cosine, texts.get(hit.owner_id, "")) for hit in hits)
+    cosines = {hit.owner_id: hit.cosine for hit in hits}
+    return any(speaks_of(question, cosines[passage.id], passage) for passage in load_passages(index, list(cosines)))
+
+
+def speaks_of(question: Question, cosine: float, passage: Passage) -> bool:
+    """Whether a text unit, read under the title of its note, has to do with the question."""
+    return is_relevant(question, cosine, f"{passage.title}\n{passage.text}")
 
 
 def _read_aliases(metadata: str) -> Sequence[str]:
