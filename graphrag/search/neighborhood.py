@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from graphrag.store import Index
 
 MAX_SEEDS, MAX_EDGES = 20, 500
+MAX_FETCHED = 5_000  # neighbours; above this DuckDB sorts all relationships, below it looks up those of the seeds
 DAMPING = 0.5
 PASSAGE_SHARE = 0.1  # of the reset, that of the best passage; the n-th has an n-th of it
 
@@ -39,19 +40,21 @@ class Neighborhood(NamedTuple):
 def expand_neighborhood(index: Index, seeds: Sequence[str]) -> Neighborhood:
     """Stated relationships of the seeds and what they lead to."""
     seeds = list(dict.fromkeys(seeds))[:MAX_SEEDS]
+    is_seed, ids = one_of("id", seeds)
+    sizes = index.frame(f"select id, len(text_unit_ids), degree from entities where {is_seed}", ids).rows()
+    bound = f"order by weight desc, id limit {MAX_EDGES}" if sum(row[2] for row in sizes) > MAX_FETCHED else ""
     edges: dict[str, tuple[str, str, str, float]] = {}
     for end in ("source_id", "target_id"):
         is_one, ids = one_of(end, seeds)
         rows = index.frame(
             "select id, source_id, target_id, weight from relationships "
-            f"where origin <> 'cooccurrence' and {is_one} order by weight desc, id limit {MAX_EDGES}",
+            f"where {is_one} and origin <> 'cooccurrence' {bound}",
             ids,
         ).rows()
         edges |= {row[0]: row for row in rows}
     kept = sorted(sorted(edges.values(), key=lambda edge: (-edge[3], edge[0]))[:MAX_EDGES])
-    is_seed, ids = one_of("id", seeds)
-    n_units = index.frame(f"select id, len(text_unit_ids) from entities where {is_seed}", ids).rows()
-    return Neighborhood(kept, sorted({*seeds, *(end for edge in kept for end in edge[1:3])}), dict(n_units))
+    entities = sorted({*seeds, *(end for edge in kept for end in edge[1:3])})
+    return Neighborhood(kept, entities, {row[0]: row[1] for row in sizes})
 
 
 def rank_neighborhood(

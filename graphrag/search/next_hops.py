@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # The bounds hold the time down; the weights were chosen on HotpotQA and the questions of the sample together, in the
 # middle of a range in which either changes little (docs/evaluation.md).
 MAX_HOPS, N_STARTS, N_BRIDGES, N_EXPANDED, N_NEXT = 3, 5, 10, 20, 3
-MAX_UNITS_PER_ENTITY, N_NEAREST_UNITS = 200, 10
+MAX_UNITS_PER_ENTITY, N_NEAREST_UNITS = 200, 20
 NEARNESS, OWN_DOCUMENT = 0.3, 0.05
 HOP_COST, START_COST, UNITS_COST = 0.1, 0.05, 0.04  # a hop; a rank of the first passage; a passage, as its logarithm
 

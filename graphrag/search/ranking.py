@@ -69,8 +69,7 @@ class Question:
 
     def held_in(self, text: str) -> frozenset[str]:
         """Stems of the question's terms that a text holds in any form."""
-        held = {stem_term(term) for term in split_search_terms(text)}
-        return frozenset(stem for stem in self.idf if stem in held)
+        return _stems_of(text) & self.idf.keys()
 
     def share(self, stems: Collection[str]) -> float:
         """Share of the question's terms, weighted by idf, that these stems make; 0 without content terms."""
@@ -116,6 +115,12 @@ class Likeness(NamedTuple):
         nearest = np.argpartition(-cosines, top)[:top] if len(self.ids) > top else np.arange(len(self.ids))
         order = sorted(nearest.tolist(), key=lambda row: (-float(cosines[row]), row))
         return self.ids[order].to_list()
+
+
+@lru_cache(maxsize=1_024)
+def _stems_of(text: str) -> frozenset[str]:
+    """Stems of all terms of a text; a passage is asked for them where hops are weighed and where answers are quoted."""
+    return frozenset(stem_term(term) for term in split_search_terms(text))
 
 
 @lru_cache(maxsize=20_000)
