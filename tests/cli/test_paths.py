@@ -212,7 +212,8 @@ def test_chains(make_index: MakeIndex, capsys: pytest.CaptureFixture[str]) -> No
     texts = {"a.md": "One.", "b.md": "Two.", "c.md": "Three."}
     types = {"CheckoutAPI": "service", "OrderProcessor": "service", "LegacyLedger": "database",
              "CVE-2026-9011": "vulnerability"}  # fmt: skip
-    known = options(make_index(texts, facts, types=types))
+    index = make_index(texts, facts, types=types)
+    known = options(index)
     assert run("chains", "CheckoutAPI", "--max-depth", "3", *known) == 0
     first, second, third = (
         "(CheckoutAPI) --[DISPATCHES_TO]--> (OrderProcessor)",
@@ -231,6 +232,9 @@ def test_chains(make_index: MakeIndex, capsys: pytest.CaptureFixture[str]) -> No
     assert run("chains", "CheckoutAPI", "--json", *known) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["n_chains"] == 2 and found["chains"][1]["depth"] == 2
+    assert index.frame("select type, n_entities from entities_by_type").rows() == [
+        ("service", 2), ("database", 1), ("vulnerability", 1),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -262,6 +266,23 @@ def test_an_ambiguous_name_lists_its_meanings(make_index: MakeIndex, capsys: pyt
     assert capsys.readouterr().err == (
         '"Mercury" is ambiguous: Mercury (metal), Mercury (planet). Use one of these.\n'
     )  # fmt: skip
+
+
+def test_a_cycle_breaks_everything_but_itself_once(make_index: MakeIndex, capsys: pytest.CaptureFixture[str]) -> None:
+    facts = [("a.md", "A1", "depends_on", "B1"), ("b.md", "B1", "depends_on", "A1"), ("c.md", "C1", "depends_on", "B1")]
+    index = make_index({path: f"{a} depends on {b}." for path, a, _, b in facts}, facts)
+    assert run("impact", "A1", *options(index)) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "B1 via A1 <- B1", "C1 via A1 <- B1 <- C1", "survives: nothing in this component",
+    ]  # fmt: skip
+
+
+def test_an_alias_of_twenty_entities_chooses_none(make_index: MakeIndex, capsys: pytest.CaptureFixture[str]) -> None:
+    titles = [f"Gateway {letter}" for letter in "ABCDEFGHIJKLMNOPQRST"]
+    facts = [("a.md", title, "uses", "Redis") for title in titles]
+    index = make_index({"a.md": "Gateways use Redis."}, facts, aliases={title: ["the edge"] for title in titles})
+    assert run("neighborhood", "the edge", *options(index)) == 2
+    assert capsys.readouterr().err == f'"the edge" is ambiguous: {", ".join(titles)}. Use one of these.\n'
 
 
 def test_without_an_index(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,6 +18,8 @@ from graphrag.search.note_entries import find_entries
 from graphrag.search.ranking import prepare_question
 from graphrag.store import Index, open_index
 
+from .test_note_neighborhood import vault17 as vault17
+
 QUESTIONS = Path(__file__).resolve().parents[2] / "data" / "sample" / "document_questions.jsonl"
 CERTIFICATES = "How did the expired certificate incident lead to the way we issue certificates today?"
 MAP = "notes/map-of-content.md"
@@ -59,6 +61,22 @@ def test_the_map_of_contents_is_one_line(index: Index) -> None:
     question = "What does the map of the knowledge base say of incident reviews?"
     answer = search_documents(index, question, routing=Routing(mode="synthesis"))
     assert f"[[{notes.names[note]}]] (hub, {notes.degrees[note]} links, not expanded)" in answer.context
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("mode", ["depth", "synthesis", "hybrid"])
+def test_without_any_vectors_links_are_followed_and_hubs_are_lines(vault17: Index, mode: str) -> None:
+    question = "Which four folders does the PARA method have?"
+    answer = search_documents(vault17, question, routing=Routing(mode=mode))
+    assert answer.sources[0].path == "PARA Method.md" and 1 < len(answer.sources) <= 12
+    assert "[[MOC - All Posts]] (hub, 16 links, not expanded)" in answer.context
+    assert not any("unscored" in notice for notice in answer.notices)
+    texts = dict(vault17.frame("select title, text from documents").iter_rows())
+    assert all(
+        f"<!-- SOURCE: [[{note.title}]] -->\n{texts[note.title]}\n<!-- /SOURCE -->" in answer.context
+        for note in answer.sources
+        if note.title != "MOC - All Posts"
+    )
 
 
 def test_an_entry_larger_than_the_budget_is_cut(index: Index) -> None:
