@@ -43,8 +43,12 @@ MORE = {
     "How are addresses checked before a parcel is accepted?": "address-validator",
 }
 FOAM = {
-    "How can I keep my notes the same on my laptop and my phone?": "sync-notes|take-notes-from-mobile-phone|automatic-git-syncing",
-    "How do I put my notes online as a website for free?": "publish-to-github-pages|publish-to-github|publish-to-gitlab-pages|recipes",
+    "How can I keep my notes the same on my laptop and my phone?": (
+        "sync-notes|take-notes-from-mobile-phone|automatic-git-syncing"
+    ),
+    "How do I put my notes online as a website for free?": (
+        "publish-to-github-pages|publish-to-github|publish-to-gitlab-pages|recipes"
+    ),
     "Which settings decide what a new daily note looks like and where it is stored?": "daily-notes|templates|daily",
     "How do I find notes that nothing links to?": "orphans",
     "What happens to my links when I rename a file?": "rename|wikilinks|links",
