@@ -18,7 +18,7 @@ from graphrag.run import (
     begin_run,
     finish_run,
     finish_unchanged,
-    keeps_impact_settings,
+    keeps_database,
     open_run,
 )
 from graphrag.run_model import OpenLlm
@@ -149,7 +149,7 @@ def walk_pipeline(run: Run, *, full: bool = False, call_stage: CallStage = run_s
         for stage in PIPELINE:
             walk.take(stage)
         run.stages = [outcome.record() for outcome in walk.outcomes]
-        if run.published is not None and walk.is_as_published() and keeps_impact_settings(run, run.published):
+        if run.published is not None and walk.is_as_published() and keeps_database(run, run.published):
             append_settling(run, run.published.frame("documents", ("path", "content_sha256")))
             return finish_unchanged(run, run.published)
         run.frames = walk.gather_frames()

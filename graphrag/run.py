@@ -236,10 +236,12 @@ def read_last(run: Run, name: str, columns: Sequence[str], *, same: Sequence[str
     return run.published.frame(name, columns)
 
 
-def keeps_impact_settings(run: Run, published: RunTables) -> bool:
-    """Whether the published run's macros walk what the settings say now; runs without such settings do not."""
-    then: dict[str, object] = published.manifest.get("settings", {}).get("impact", {})
-    return then == run.settings.impact.model_dump(mode="json")
+def keeps_database(run: Run, published: RunTables) -> bool:
+    """Whether the published database is the one that would be written from the same rows now: by a release with the
+    same views and macros, which walk what the settings of `impact` say."""
+    impact: dict[str, object] = published.manifest.get("settings", {}).get("impact", {})
+    is_of_release = published.manifest.get("database") == store.fingerprint_database()
+    return is_of_release and impact == run.settings.impact.model_dump(mode="json")
 
 
 def finish_unchanged(run: Run, published: RunTables) -> RunSummary:

@@ -17,7 +17,7 @@ from graphrag.pipeline import PIPELINE
 from graphrag.prompts import load_prompt
 from graphrag.run import RunSummary
 from graphrag.settings import Settings
-from graphrag.store import check_integrity
+from graphrag.store import check_integrity, fingerprint_database
 from graphrag.store.runs import read_manifest
 from graphrag.tables import TABLES
 
@@ -140,6 +140,17 @@ def test_what_changed_no_row_is_not_computed_a_second_night(
         assert_frame_equal(frame, before[name])
     nights.edit("a.md", "Gamma depends on Alpha", "Gamma depends on Omega")
     assert nights.night(*overrides).status == "published"
+
+
+def test_a_release_with_other_views_publishes_the_same_rows_once(nights: Nights) -> None:
+    manifest = nights.root / "data" / "output" / "current" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace(fingerprint_database(), "of the last release"))
+    run_id, before = nights.run_id, nights.tables()
+    assert nights.night().status == "published" and nights.run_id != run_id
+    for name, frame in nights.tables().items():
+        if not TABLES[name].is_log:
+            assert_frame_equal(frame, before[name])
+    assert nights.night().status == "unchanged"
 
 
 def test_a_run_that_ends_while_it_renews_the_manifest_harms_nothing(

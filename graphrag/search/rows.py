@@ -128,7 +128,7 @@ def load_facts(index: Index, ids: Sequence[str]) -> list[Fact]:
     ).rows()
     places = index.frame(
         "select relationship_id, is_verified, coalesce(text_unit_id, ''), document_id, start_char, end_char, quote "
-        f"from evidence where {is_stated}",
+        f"from evidence where {is_stated} and end_char > start_char",  # a note of an authored relation has no place
         stated,
     ).rows()
     paths = load_paths(index, sorted({row[3] for row in places}))

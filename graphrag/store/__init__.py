@@ -6,7 +6,7 @@ reading the published one, the only door to duckdb; inverted_index.py: BM25 in p
 the analysts' views and macros; usage.py: how often a document was listed.
 """
 
-from graphrag.store.database import FORMAT, Index, open_index, run_sql, write_run
+from graphrag.store.database import FORMAT, Index, fingerprint_database, open_index, run_sql, write_run
 from graphrag.store.integrity import check_integrity
 from graphrag.store.ledger import number_rows
 from graphrag.store.mirror import mirror_published
@@ -28,7 +28,7 @@ from graphrag.store.usage import append_usage, read_usage
 
 __all__ = [
     "FORMAT", "IMPORT", "LEDGER", "Index", "RunTables", "append_run", "append_usage", "check_integrity", "clean_runs",
-    "disk_errors", "list_runs", "lock_output", "mirror_published", "number_rows", "open_index", "open_published_tables",
-    "open_run_tables", "prune_runs", "publish_run", "read_manifest", "read_runs", "read_usage", "renew_manifest",
-    "run_sql", "write_run",
+    "disk_errors", "fingerprint_database", "list_runs", "lock_output", "mirror_published", "number_rows", "open_index",
+    "open_published_tables", "open_run_tables", "prune_runs", "publish_run", "read_manifest", "read_runs", "read_usage",
+    "renew_manifest", "run_sql", "write_run",
 ]  # fmt: skip

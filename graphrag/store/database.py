@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -24,9 +25,11 @@ import duckdb
 import numpy as np
 import polars as pl
 
+from graphrag import tables
 from graphrag.errors import GraphragError, NoIndex, StoreError, TableError, UsageError, did_you_mean, shown_path
+from graphrag.ids import content_sha256
 from graphrag.settings import BYSTANDERS, CARRYING_PREDICATES, REVERSED_PREDICATES
-from graphrag.store import inverted_index, macros, numbered_graph, views
+from graphrag.store import inverted_index, macros, note_vectors, numbered_graph, views
 from graphrag.store.conditions import find_matching, read_condition
 from graphrag.store.ledger import find_label
 from graphrag.store.matching import list_restrictions
@@ -45,7 +48,7 @@ from graphrag.store.runs import (
 )
 from graphrag.tables import TABLES
 
-FORMAT = 1  # of the run folder; raised when a reader of the last release could not read it
+FORMAT = 2  # of the run folder; raised when a reader of the last release could not read it
 ROW_GROUP_SIZE = 100_000  # fixed, so that equal frames give equal files
 # What readers look single rows up by; DuckDB would scan the whole column of ids for each.
 LOOKED_UP_BY = {
@@ -96,11 +99,20 @@ def write_run(
             carrying = {**dict.fromkeys(impact_predicates, False), **dict.fromkeys(impact_predicates_reversed, True)}
             _write_database(whole, folder / DATABASE, carrying, impact_bystanders)
             _write_pages(pages or {}, folder)
-            write_manifest(folder, {**manifest, "format": FORMAT, "run_id": run_id})
+            made = {"format": FORMAT, "run_id": run_id, "database": fingerprint_database()}
+            write_manifest(folder, {**manifest, **made})
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     return folder
+
+
+@lru_cache(maxsize=1)
+def fingerprint_database() -> str:
+    """Changes with what a release writes into the DuckDB file beside the rows: columns, views, macros, indexes."""
+    rooms = (tables, inverted_index, macros, note_vectors, numbered_graph, views)
+    files = [__file__, *(str(room.__file__) for room in rooms)]
+    return content_sha256("".join(Path(file).read_text(encoding="utf-8") for file in files))[:16]
 
 
 def _write_parquet(frame: pl.DataFrame, path: Path) -> None:

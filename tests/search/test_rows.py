@@ -1,0 +1,19 @@
+"""Rows that answers are made of: what is shown of a fact stands in its document, to the letter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from graphrag.search.rows import load_facts
+from graphrag.store import open_index
+
+
+def test_every_quote_of_a_fact_stands_in_its_document(sample_index: Path) -> None:
+    with open_index(sample_index) as index:
+        texts = dict(index.frame("select id, text from documents").iter_rows())
+        origins = dict(index.frame("select id, origin from relationships order by id").iter_rows())
+        facts = load_facts(index, list(origins))
+        assert all(texts[fact.document][fact.start : fact.end] == fact.quote != "" for fact in facts)
+        shown = {fact.id for fact in facts}
+        # A relation that nobody but its author states has a note and no place.
+        assert {origins[each] for each in origins.keys() - shown} == {"authored"}
