@@ -19,11 +19,20 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
+import polars as pl
 
 from graphrag.errors import NothingFound, UsageError
 from graphrag.naming.declared_aliases import declared_aliases
 from graphrag.search.linked_notes import LinkedNotes
-from graphrag.search.ranking import RRF_CONSTANT, Question, is_relevant, measure_likeness, rank_rows, stem_term
+from graphrag.search.ranking import (
+    COVERAGE_FLOOR,
+    RRF_CONSTANT,
+    Question,
+    is_relevant,
+    measure_likeness,
+    rank_rows,
+    stem_term,
+)
 from graphrag.search.rows import Passage, load_passages
 from graphrag.search.seeds import find_named_documents
 from graphrag.store.inverted_index import K1, B, weigh_rarity
@@ -58,7 +67,8 @@ def find_entries(index: Index, notes: LinkedNotes, question: Question, *, hub_ca
         fused[note] += 1 / (RRF_CONSTANT + 1)
     scores = {note: round(score, 9) for note, score in fused.items()}
     entries = choose_entries(scores, notes, hub_candidates=hub_candidates)
-    return Entries(entries, scores, bool(named) or _is_sure(index, question))
+    is_sure = bool(named) or _is_named(index, notes, question, entries) or _is_sure(index, question)
+    return Entries(entries, scores, is_sure)
 
 
 def choose_entries(
@@ -186,6 +196,19 @@ def _is_sure(index: Index, question: Question) -> bool:
     hits = rank_rows(index, question, "text_units", top=N_LOOKED_AT)
     cosines = {hit.owner_id: hit.cosine for hit in hits}
     return any(speaks_of(question, cosines[passage.id], passage) for passage in load_passages(index, list(cosines)))
+
+
+def _is_named(index: Index, notes: LinkedNotes, question: Question, entries: Sequence[str]) -> bool:
+    """Whether the names of an entry that is all properties, without a text to look at, hold most of the question."""
+    silent = set(entries) - set(
+        index.frame(
+            "select distinct document_id from text_units where document_id in (select unnest(?::varchar[]))",
+            (list(entries),),
+        )["document_id"]
+    )
+    rows = notes.documents.filter(pl.col("id").is_in(sorted(silent))).select("title", "metadata").iter_rows()
+    names = ["\n".join([title, *_read_aliases(metadata)]) for title, metadata in rows]
+    return any(question.coverage(text) >= COVERAGE_FLOOR for text in names)
 
 
 def speaks_of(question: Question, cosine: float, passage: Passage) -> bool:
