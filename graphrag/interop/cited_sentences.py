@@ -59,7 +59,9 @@ class Citables:
         for dataset, number in text.cited:
             known.setdefault(dataset, []).append(number)
         claims = list_claims(list_statements(text.text), known)
-        return [self._cite_row(self._rows[key], claims.get(key, "")) for key in text.cited if key in self._rows]
+        return [
+            self._cite_row(self._rows[key], " ".join(claims.get(key, ()))) for key in text.cited if key in self._rows
+        ]
 
     def _cite_row(self, row: Citable, claim: str) -> dict[str, Any]:
         return {

@@ -65,15 +65,16 @@ def restore_names(text: str, names: Mapping[int, str]) -> str:
 
 
 def cite_notes(index: Index, numbered: str, names: Mapping[int, str]) -> list[Citation]:
-    """For each note that the text cites, the sentence of it that shares most words with what cites it."""
+    """For each sentence that cites a note, the sentence of the note that shares most words with it."""
     claims = list_claims(list_statements(numbered), {"Sources": list(names)})
     sql = (
         "select human_readable_id, id, path, text from documents "
         "where human_readable_id in (select unnest(?::bigint[])) order by path"
     )
-    found = {}
+    found: dict[int, dict[Citation, None]] = {}
     for number, note, path, text in index.frame(sql, ([number for _, number in claims],)).iter_rows():
-        start, end = choose_span(text, claims["Sources", number]) or (0, 0)
-        quote = text[start:end]
-        found[number] = Citation(f"[[{names[number]}]]", "documents", note, number, note, path, start, end, quote)
-    return [found[number] for _, number in claims if number in found]
+        for claim in claims["Sources", number]:
+            start, end = choose_span(text, claim) or (0, 0)
+            place = (note, path, start, end, text[start:end])
+            found.setdefault(number, {})[Citation(f"[[{names[number]}]]", "documents", note, number, *place)] = None
+    return [citation for _, number in claims for citation in found.get(number, ())]

@@ -1,8 +1,8 @@
 """What a model cites, resolved: each row to a document, its path, offsets and the quote that supports the sentence.
 
-Of a passage, the sentence most like the one that cites it; of a relationship, its evidence; of a report, the most like
-of the sentences that it quotes; of an entity, a sentence about it. A row for which no document can be quoted is not
-resolved: the caller takes its citation out of the text.
+A row that several sentences cite has a quote for each. Of a passage, the sentence most like the one that cites it; of a
+relationship, its evidence; of a report, the most like of the sentences that it quotes; of an entity, a sentence about
+it. A row for which no document can be quoted is not resolved: the caller takes its citation out of the text.
 
 Reads the published tables. Does not: check whether the context holds a row (graphrag/citations.py).
 """
@@ -23,22 +23,26 @@ if TYPE_CHECKING:
 
 MAX_PASSAGES_OF_ENTITY = 8
 
+Claims = Mapping[int, Sequence[str]]
+"""The sentences that cite a row, by its number."""
 
-def list_claims(statements: Iterable[CheckedSentence], known: Mapping[str, Sequence[int]]) -> dict[Cited, str]:
-    """Of each row that is cited, the sentences that cite it, joined."""
+
+def list_claims(statements: Iterable[CheckedSentence], known: Mapping[str, Sequence[int]]) -> dict[Cited, list[str]]:
+    """Of each row that is cited, the sentences that cite it."""
     claims: dict[Cited, list[str]] = {}
     for statement in statements:
         for cited in check_citations(statement.text, known).cited:
             claims.setdefault(cited, []).append(statement.text)
-    return {cited: " ".join(texts) for cited, texts in claims.items()}
+    return claims
 
 
-def resolve_citations(index: Index, cited: Sequence[Cited], claims: Mapping[Cited, str]) -> list[Citation]:
-    """One citation for each row that can be quoted, in the order given; `claims` are what cites each."""
+def resolve_citations(index: Index, cited: Sequence[Cited], claims: Mapping[Cited, Sequence[str]]) -> list[Citation]:
+    """The citations of each row that can be quoted, in the order given, one for each quote that `claims`, the sentences
+    that cite it, lead to."""
     numbers: dict[str, list[int]] = {}
     for dataset, number in cited:
         numbers.setdefault(dataset, []).append(number)
-    found: dict[Cited, Citation] = {}
+    found: dict[Cited, dict[Citation, None]] = {}
     for dataset, resolve in (
         ("Sources", _resolve_sources),
         ("Relationships", _resolve_relationships),
@@ -46,9 +50,10 @@ def resolve_citations(index: Index, cited: Sequence[Cited], claims: Mapping[Cite
         ("Entities", _resolve_entities),
     ):
         if wanted := numbers.get(dataset):
-            by_number = {number: claims.get((dataset, number), "") for number in wanted}
-            found |= {(dataset, c.human_readable_id): c for c in resolve(index, by_number)}
-    return [found[row] for row in cited if row in found]
+            by_number = {number: claims.get((dataset, number), [""]) for number in wanted}
+            for citation in resolve(index, by_number):
+                found.setdefault((dataset, citation.human_readable_id), {})[citation] = None
+    return [citation for row in cited for citation in found.get(row, ())]
 
 
 def _ids(index: Index, table: str, numbers: Iterable[int]) -> list[str]:
@@ -59,28 +64,30 @@ def _ids(index: Index, table: str, numbers: Iterable[int]) -> list[str]:
     )["id"].to_list()
 
 
-def _resolve_sources(index: Index, claims: Mapping[int, str]) -> list[Citation]:
+def _resolve_sources(index: Index, claims: Claims) -> list[Citation]:
     passages = load_passages(index, _ids(index, "text_units", claims))
     return [
         _quote(passage, span, "Sources", passage.human_readable_id, passage.id)
         for passage in passages
-        if (span := choose_span(passage.text, claims[passage.human_readable_id]))
+        for claim in claims[passage.human_readable_id]
+        if (span := choose_span(passage.text, claim))
     ]
 
 
-def _resolve_relationships(index: Index, claims: Mapping[int, str]) -> list[Citation]:
+def _resolve_relationships(index: Index, claims: Claims) -> list[Citation]:
     return [fact.to_citation() for fact in load_facts(index, _ids(index, "relationships", claims))]
 
 
-def _resolve_reports(index: Index, claims: Mapping[int, str]) -> list[Citation]:
+def _resolve_reports(index: Index, claims: Claims) -> list[Citation]:
     reports = load_reports(index, _ids(index, "community_reports", claims))
     quotes = {report.id: list_quotes(report) for report in reports}
     documents = sorted({quote.document for found in quotes.values() for quote in found})
     paths = load_paths(index, documents)
     return [
-        _cite_report(report, quotes[report.id], claims[report.human_readable_id], paths)
+        _cite_report(report, quotes[report.id], claim, paths)
         for report in reports
         if quotes[report.id]
+        for claim in claims[report.human_readable_id]
     ]
 
 
@@ -92,7 +99,7 @@ def _cite_report(report: Report, quotes: Sequence[Quote], claim: str, paths: Map
     return Citation(f"Reports ({number})", KINDS["Reports"], report.id, number, *place)
 
 
-def _resolve_entities(index: Index, claims: Mapping[int, str]) -> list[Citation]:
+def _resolve_entities(index: Index, claims: Claims) -> list[Citation]:
     rows = index.frame(
         "select id, human_readable_id, title, text_unit_ids from entities "
         "where human_readable_id in (select unnest(?::bigint[])) order by human_readable_id",
@@ -100,16 +107,13 @@ def _resolve_entities(index: Index, claims: Mapping[int, str]) -> list[Citation]
     ).rows()
     found = []
     for entity_id, number, title, units in rows:
-        claim = f"{title} {claims[number]}"
-        places = [
-            (passage, span)
-            for passage in load_passages(index, sorted(units)[:MAX_PASSAGES_OF_ENTITY])
-            if (span := choose_span(passage.text, claim))
-        ]
-        wanted = stem_words(claim)
-        if places:
-            passage, span = max(places, key=lambda place: len(stem_words(place[0].text[slice(*place[1])]) & wanted))
-            found.append(_quote(passage, span, "Entities", number, entity_id))
+        passages = load_passages(index, sorted(units)[:MAX_PASSAGES_OF_ENTITY])
+        for claim in (f"{title} {claim}" for claim in claims[number]):
+            places = [(passage, span) for passage in passages if (span := choose_span(passage.text, claim))]
+            wanted = stem_words(claim)
+            if places:
+                passage, span = max(places, key=lambda place: len(stem_words(place[0].text[slice(*place[1])]) & wanted))
+                found.append(_quote(passage, span, "Entities", number, entity_id))
     return found
 
 

@@ -88,6 +88,24 @@ def test_each_sentence_gets_a_citation_that_supports_it_or_a_mark(r8: Index) -> 
     assert "3 of 5 sentences are not supported by the context." in answer.notices
 
 
+def test_a_row_that_two_sentences_cite_has_a_quote_for_each(make_index: Callable[..., Index]) -> None:
+    text = "The cellar host runs Debian. Lunch is at noon. The cellar host is backed up never."
+    index = make_index({"a.md": text}, [("a.md", "cellar host", "runs", "Debian")])
+
+    def reply(request: ChatRequest) -> str:
+        source = find_row(request, "Sources", "Debian")
+        return (
+            f"The cellar host runs Debian [Data: Sources ({source})]. "
+            f"The cellar host is never backed up [Data: Sources ({source})]."
+        )
+
+    answer = ask(index, ScriptedLlm(reply), "What does the cellar host run?", mode="basic")
+    assert [c.quote for c in answer.citations] == [
+        "The cellar host runs Debian.",
+        "The cellar host is backed up never.",
+    ]
+
+
 def test_relationships_entities_and_reports_resolve_too(r8: Index, r8_texts: dict[str, str]) -> None:
     def reply(request: ChatRequest) -> str:
         fact = find_row(request, "Relationships", "token cache|backed_by")
