@@ -152,6 +152,8 @@ def describe_vague(fact: Fact) -> str:
 
 
 def _narrow(fact: Fact) -> Fact:
+    if fact.start == fact.end:  # the note of an authored relation stands in no document
+        return fact
     claim = f"{fact.source} {fact.target} {fact.description}"
     quote, start, end = narrow_quote(fact.quote, fact.start, claim)
     return fact._replace(quote=quote, start=start, end=end)
