@@ -114,6 +114,7 @@ class Llm:
         self._asking: dict[str, asyncio.Future[ChatReply]] = {}
         self._one_loop = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._loading: asyncio.Task[None] | None = None
         self._longest: dict[str, tuple[int, int]] = {}  # stage -> (replies seen, completion tokens of the longest)
         self._refuse_unknown_prices()
 
@@ -256,9 +257,13 @@ class Llm:
         return reply
 
     async def _load_in_thread(self) -> None:
-        """What the memo knows is read meanwhile; the time is no part of a call's."""
-        if not self._is_loaded:
-            await asyncio.to_thread(self.load)
+        """What the memo knows is read meanwhile, and those who wait go on in their order; the time is no part of a
+        call's."""
+        if self._is_loaded:
+            return
+        if self._loading is None or self._loading.get_loop() is not asyncio.get_running_loop():
+            self._loading = asyncio.create_task(asyncio.to_thread(self.load))
+        await asyncio.shield(self._loading)
 
     def _read_outcome(self, request: ChatRequest, call: Call[Completion], *, model: str, key: str) -> ChatReply:
         if isinstance(call.outcome, Fault):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from graphrag.store import Index
+from graphrag.store import Index, open_index
 
 from ..conftest import ROOT
 from ..search.conftest import make_index as make_index
@@ -155,6 +155,17 @@ def test_systemic_risk(ask: Ask) -> None:
     ]
     found = json.loads(ask("impact", "--all", "--json"))
     assert [row["n_impacted"] for row in found["entities"]] == [4, 3, 3, 2, 1] and found["is_exact"]
+
+
+def test_cut_vertices_are_flagged(sample_index: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with open_index(sample_index) as index:
+        cuts = set(index.frame("select title from entities where is_cut_vertex")["title"].to_list())
+    options = ("--root", str(ROOT), "--set", f"output.dir={sample_index}")
+    assert run("impact", "--all", "--top", "20", "--json", *options) == 0
+    flagged = {row["title"]: row["is_cut_vertex"] for row in json.loads(capsys.readouterr().out)["entities"]}
+    assert flagged == {title: title in cuts for title in flagged} and set(flagged.values()) == {True, False}
+    assert run("impact", "--all", "--top", "20", *options) == 0
+    assert capsys.readouterr().out.count(" (cut vertex): ") == sum(flagged.values())
 
 
 def test_path_line_by_line(ask: Ask) -> None:
