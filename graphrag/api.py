@@ -28,9 +28,9 @@ from typing import TYPE_CHECKING, Any
 from graphrag import store
 from graphrag.errors import NothingFound, StoreError, UsageError, did_you_mean
 from graphrag.object_storage import is_url
-from graphrag.search.edges import DIRECTIONS, Direction, Edge, open_edges
-from graphrag.search.hop_sources import load_statements
 from graphrag.search.seeds import resolve_entity
+from graphrag.search.walks.edges import DIRECTIONS, Direction, Edge, open_edges
+from graphrag.search.walks.hop_sources import load_statements
 from graphrag.settings import EMBEDDED, Settings
 from graphrag.settings_file import find_root, load_settings
 from graphrag.vectors import is_service_name, locate_model
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
     from graphrag.new_notes import NewNote
     from graphrag.question_vectors import QuestionVectors
     from graphrag.search.answer import Answer
-    from graphrag.search.document_search import Routing
-    from graphrag.search.drift_search import DriftBounds
-    from graphrag.search.folded_entries import Fold
-    from graphrag.search.impact import Carrying
+    from graphrag.search.entries.folded_entries import Fold
     from graphrag.search.model_answer import SearchModel
-    from graphrag.search.note_neighborhood import NoteNeighborhood
+    from graphrag.search.notes.document_search import Routing
+    from graphrag.search.notes.note_neighborhood import NoteNeighborhood
+    from graphrag.search.reports.drift_search import DriftBounds
+    from graphrag.search.walks.impact import Carrying
 
 ROUTING_MODES = ("depth", "synthesis", "hybrid")
 ORIGINS = ("stated", "all")
@@ -120,8 +120,8 @@ class Index:
         """
         from graphrag.search import answer_question
         from graphrag.search.arguments import check_mode, check_question
-        from graphrag.search.folded_entries import choose_fold
-        from graphrag.search.new_notes import add_new_notes
+        from graphrag.search.entries.folded_entries import choose_fold
+        from graphrag.search.entries.new_notes import add_new_notes
 
         mode = check_mode(mode, level=level, dynamic=dynamic, fold=fold, routing=routing, note=note)
         question, knobs = check_question(question), self.settings.search
@@ -221,7 +221,7 @@ class Index:
 
     def _choose_routing(self, mode: str, note: str, *, max_tokens: int | None) -> Routing:
         """The settings [routing] with what was asked for. Raises UsageError for a mode that is none."""
-        from graphrag.search.document_search import Routing
+        from graphrag.search.notes.document_search import Routing
 
         knobs = self.settings.routing.model_dump(exclude={"index_file"})
         if mode and mode not in ROUTING_MODES:
@@ -231,7 +231,7 @@ class Index:
         return Routing(**(knobs | asked), note=note)
 
     def _read_drift_bounds(self) -> DriftBounds:
-        from graphrag.search.drift_search import DriftBounds
+        from graphrag.search.reports.drift_search import DriftBounds
 
         return DriftBounds(**self.settings.drift.model_dump())
 
@@ -247,7 +247,7 @@ class Index:
 
     def _load_new_notes(self) -> Sequence[NewNote]:
         """What was learned since the run was published."""
-        from graphrag.search.written_since import load_new_notes
+        from graphrag.search.entries.written_since import load_new_notes
 
         place = self.settings.input.dir
         input_dir = None if is_url(place) else self.root / place
@@ -258,7 +258,7 @@ class Index:
         if not notes or self.settings.embeddings.model == "none":
             return {}
         from graphrag.memo import Memo
-        from graphrag.search.new_notes import find_near_notes
+        from graphrag.search.entries.new_notes import find_near_notes
 
         model = locate_model(self.settings.embeddings.model, self.root)
         try:
@@ -270,7 +270,7 @@ class Index:
 
     def _add_written(self, fold: Fold | None, notes: Sequence[NewNote]) -> Fold | None:
         """With what was related and learned since the run was published."""
-        from graphrag.search.written_since import load_written
+        from graphrag.search.entries.written_since import load_written
 
         if fold is None:
             return None
@@ -293,7 +293,7 @@ class Index:
         ("all",): every one. origin: all walks names that only share a sentence, too. reasons: why survivors survive.
         Raises UnknownEntity with the nearest names.
         """
-        from graphrag.search.impact import find_impact
+        from graphrag.search.walks.impact import find_impact
 
         if max_hops is not None:
             _check_at_least(1, "--max-hops", max_hops)
@@ -307,7 +307,7 @@ class Index:
 
     def risks(self, *, rels: Sequence[str] = (), top: int = 50) -> FoundRisks:
         """All entities, ranked by how many others they break."""
-        from graphrag.search.systemic_risk import find_risks
+        from graphrag.search.walks.systemic_risk import find_risks
 
         risks = find_risks(self._store, self._choose_carrying(rels), top=_check_at_least(1, "--top", top))
         return FoundRisks(risks, self._load_hops(hop for r in risks.shown for _, hop in r.farthest.hops_down))
@@ -326,7 +326,7 @@ class Index:
 
         direction: out (along the arrows), in or both. Raises NothingFound where there is none within max_hops.
         """
-        from graphrag.search.paths import find_routes
+        from graphrag.search.walks.paths import find_routes
 
         _check_at_least(1, "--max-hops", max_hops)
         way, cooccurrence = _choose_direction(direction), _choose_origin(origin)
@@ -354,7 +354,7 @@ class Index:
         origin: str = "stated",
     ) -> FoundNeighbors:
         """What lies within some hops of an entity. hub_cutoff: auto, off, or the most neighbours that are walked."""
-        from graphrag.search.reach import choose_cutoff, list_neighbors, open_degrees
+        from graphrag.search.walks.reach import choose_cutoff, list_neighbors, open_degrees
 
         _check_at_least(0, "--hops", hops)
         way, cooccurrence = _choose_direction(direction), _choose_origin(origin)
@@ -370,7 +370,7 @@ class Index:
         self, name: str, *, hops: int = 2, direction: str = "both", hub_cutoff: str | int = "auto", stubs: bool = False
     ) -> NoteNeighborhood:
         """The documents within some hops of a document (title, alias or path), along the links that people wrote."""
-        from graphrag.search.note_neighborhood import find_note_neighborhood
+        from graphrag.search.notes.note_neighborhood import find_note_neighborhood
 
         _check_at_least(0, "--hops", hops)
         return find_note_neighborhood(
@@ -386,7 +386,7 @@ class Index:
         self, name: str, *, max_depth: int = 2, to_type: str = "", top: int = 50, origin: str = "stated"
     ) -> FoundChains:
         """Everything an entity leads to, as chains of relationships; to_type: only chains that end in this type."""
-        from graphrag.search.chains import keep_type, list_chains
+        from graphrag.search.walks.chains import keep_type, list_chains
 
         _check_at_least(0, "--max-depth", max_depth)
         cooccurrence = _choose_origin(origin)
@@ -430,7 +430,7 @@ class Index:
 
     def _choose_carrying(self, rels: Sequence[str]) -> Carrying:
         """Raises UsageError for a predicate that the index does not hold."""
-        from graphrag.search.impact import ALL_PREDICATES, choose_carrying
+        from graphrag.search.walks.impact import ALL_PREDICATES, choose_carrying
 
         known = self._store.graph().predicates
         for rel in rels:

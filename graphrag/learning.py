@@ -26,7 +26,7 @@ from graphrag.relations.entries import Entry
 from graphrag.relations.events import Event, Triple, check_type
 from graphrag.relations.leaks import check_note
 from graphrag.relations.relation_log import append_events
-from graphrag.search.near_duplicates import NearDuplicate, find_near_duplicates
+from graphrag.search.entries.near_duplicates import NearDuplicate, find_near_duplicates
 from graphrag.store.runs import sync_path
 from graphrag.vectors import locate_model
 

@@ -12,7 +12,7 @@ import polars as pl
 from graphrag.index.graph import hub_cutoff
 from graphrag.index.link_targets import AMBIGUOUS, RESOLVED, UNRESOLVED, fold_target
 from graphrag.index.links import collect_targets
-from graphrag.search.linked_notes import count_neighbours
+from graphrag.search.notes.linked_notes import count_neighbours
 from graphrag.store import Index
 
 DEPTH, SYNTHESIS, HYBRID, WHOLE = "depth", "synthesis", "hybrid", "whole vault"

@@ -11,15 +11,15 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from graphrag.search.edges import Direction
-from graphrag.search.hop_sources import Statement
+from graphrag.search.walks.edges import Direction
+from graphrag.search.walks.hop_sources import Statement
 
 if TYPE_CHECKING:
-    from graphrag.search.chains import Chain
-    from graphrag.search.impact import Impact, Impacted
-    from graphrag.search.paths import Route
-    from graphrag.search.reach import Neighbor
-    from graphrag.search.systemic_risk import Risks
+    from graphrag.search.walks.chains import Chain
+    from graphrag.search.walks.impact import Impact, Impacted
+    from graphrag.search.walks.paths import Route
+    from graphrag.search.walks.reach import Neighbor
+    from graphrag.search.walks.systemic_risk import Risks
 
 Statements = Mapping[str, Sequence[Statement]]
 """Relationship id -> the sentences that state it, with document, offsets and quote."""

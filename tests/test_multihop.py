@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from graphrag.search.evaluation import evaluate_search, read_questions
+from graphrag.search.evaluation.evaluation import evaluate_search, read_questions
 from graphrag.store import open_index
 from tests.scripted_sample import ROOT, index_with_gold_edges
 

@@ -15,8 +15,8 @@ from graphrag.llm import ChatRequest, ScriptedLlm
 from graphrag.project import check_project
 from graphrag.prompts import PROMPTS, UNREAD, list_unread_files, load_prompt
 from graphrag.search import answer_question
-from graphrag.search.drift_search import DriftBounds
 from graphrag.search.model_answer import SearchModel
+from graphrag.search.reports.drift_search import DriftBounds
 from graphrag.search_model import load_search_prompts
 from graphrag.store import open_index
 

@@ -10,8 +10,8 @@ import pytest
 from graphrag.pipeline import run_pipeline
 from graphrag.reading.smart_env import hash_text
 from graphrag.run import RunSummary
-from graphrag.search.document_search import Routing, search_documents
-from graphrag.search.linked_notes import load_note_vectors
+from graphrag.search.notes.document_search import Routing, search_documents
+from graphrag.search.notes.linked_notes import load_note_vectors
 from graphrag.settings_file import load_settings
 from graphrag.store import check_integrity, open_index
 from graphrag.tables import TABLES

@@ -18,8 +18,8 @@ from graphrag.errors import UsageError, did_you_mean
 if TYPE_CHECKING:
     import polars as pl
 
-    from graphrag.search.evaluation import Evaluation, GoldQuestion
-    from graphrag.search.judging import Judged
+    from graphrag.search.evaluation.evaluation import Evaluation, GoldQuestion
+    from graphrag.search.evaluation.judging import Judged
     from graphrag.settings import Settings
 
 MODES = ("basic", "local", "global", "drift")
@@ -71,7 +71,7 @@ def evaluate(
     from graphrag.render.evaluation import describe_evaluation, render_evaluation
     from graphrag.render.frames import render_json
     from graphrag.render.judged import describe_judged, render_judged
-    from graphrag.search.evaluation import evaluate_search, read_questions
+    from graphrag.search.evaluation.evaluation import evaluate_search, read_questions
     from graphrag.store import open_index
     from graphrag.vectors import locate_model
 
@@ -114,8 +114,8 @@ def hop_lab(
     root, settings = open_project(root, set_)
     from graphrag.render.evaluation import describe_hop_lab, render_hop_lab
     from graphrag.render.frames import render_json
-    from graphrag.search.folded_entries import read_fold
-    from graphrag.search.hop_lab import run_hop_lab
+    from graphrag.search.entries.folded_entries import read_fold
+    from graphrag.search.evaluation.hop_lab import run_hop_lab
     from graphrag.store import open_index
     from graphrag.vectors import locate_model
 
@@ -134,7 +134,7 @@ def _evaluate_and_judge(
     answers_with_model: bool,
 ) -> tuple[Evaluation, Judged, pl.DataFrame]:
     """The evaluation, what the judge says, and the calls by stage. Raises UsageError without a model."""
-    from graphrag.search.judging import judge_answers
+    from graphrag.search.evaluation.judging import judge_answers
     from graphrag.search.model_answer import SearchModel
     from graphrag.search_model import load_search_prompts, map_in_threads, open_search_model
 

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graphrag.search.evaluation import Evaluation
-from graphrag.search.hop_lab import HopLab, HopTask
-from graphrag.search.measures import N_RESAMPLES
+from graphrag.search.evaluation.evaluation import Evaluation
+from graphrag.search.evaluation.hop_lab import HopLab, HopTask
+from graphrag.search.evaluation.measures import N_RESAMPLES
 
 MEASURES = {"recall": "recall@{k}", "all_gold": "all-gold@{k}"}
 

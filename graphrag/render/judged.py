@@ -8,10 +8,10 @@ from typing import Any
 import polars as pl
 
 from graphrag.render.evaluation import show_difference, show_doubt, show_share
-from graphrag.search.evaluation import AGAIN
-from graphrag.search.judging import HIGHEST, SCORES, Judged
-from graphrag.search.measures import N_RESAMPLES
-from graphrag.search.preferences import Position, sum_up
+from graphrag.search.evaluation.evaluation import AGAIN
+from graphrag.search.evaluation.judging import HIGHEST, SCORES, Judged
+from graphrag.search.evaluation.measures import N_RESAMPLES
+from graphrag.search.evaluation.preferences import Position, sum_up
 
 
 def render_judged(judged: Judged, calls: pl.DataFrame) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from graphrag.search.note_neighborhood import NoteNeighborhood
+from graphrag.search.notes.note_neighborhood import NoteNeighborhood
 
 
 def render_notes(found: NoteNeighborhood, *, top: int, show_tokens: bool) -> str:

@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphrag.digest import show_quote
-from graphrag.search.chains import Chain, render_chain
-from graphrag.search.edges import Edge, Hop
-from graphrag.search.hop_sources import Statement, render_labels
-from graphrag.search.impact import MAX_SURVIVORS, Impact, render_survivors
-from graphrag.search.paths import Route
-from graphrag.search.reach import Neighbor
-from graphrag.search.systemic_risk import Risks
+from graphrag.search.walks.chains import Chain, render_chain
+from graphrag.search.walks.edges import Edge, Hop
+from graphrag.search.walks.hop_sources import Statement, render_labels
+from graphrag.search.walks.impact import MAX_SURVIVORS, Impact, render_survivors
+from graphrag.search.walks.paths import Route
+from graphrag.search.walks.reach import Neighbor
+from graphrag.search.walks.systemic_risk import Risks
 
 MAX_NAMED = 5  # of what an entity breaks, in `impact --all`
 

@@ -8,10 +8,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from graphrag.search.answer import Answer
-    from graphrag.search.document_search import Routing
-    from graphrag.search.drift_search import DriftBounds
-    from graphrag.search.folded_entries import Fold
+    from graphrag.search.entries.folded_entries import Fold
     from graphrag.search.model_answer import SearchModel
+    from graphrag.search.notes.document_search import Routing
+    from graphrag.search.reports.drift_search import DriftBounds
     from graphrag.store import Index
 
 
@@ -39,7 +39,7 @@ def answer_question(
     drift: how far drift search follows up; None: as by default.
     """
     if mode == "global" and llm is not None:
-        from graphrag.search.global_answer import search_global_with_model
+        from graphrag.search.reports.global_answer import search_global_with_model
 
         return search_global_with_model(
             index,
@@ -53,13 +53,13 @@ def answer_question(
             on_text=on_text,
         )
     if mode == "global":
-        from graphrag.search.global_search import search_global
+        from graphrag.search.reports.global_search import search_global
 
         return search_global(
             index, question, level=level, top=top, budget_tokens=budget_tokens, model=model, dynamic=dynamic
         )
     if mode == "drift":
-        from graphrag.search.drift_search import DriftBounds, search_drift
+        from graphrag.search.reports.drift_search import DriftBounds, search_drift
 
         knobs: dict[str, Any] = {
             "bounds": drift or DriftBounds(), "level": level, "top": top, "budget_tokens": budget_tokens,
@@ -67,11 +67,11 @@ def answer_question(
         }  # fmt: skip
         if llm is None:
             return search_drift(index, question, **knobs)
-        from graphrag.search.drift_answer import search_drift_with_model
+        from graphrag.search.reports.drift_answer import search_drift_with_model
 
         return search_drift_with_model(index, question, llm=llm, on_text=on_text, **knobs)
     if mode == "documents":
-        from graphrag.search.document_search import Routing, search_documents
+        from graphrag.search.notes.document_search import Routing, search_documents
 
         answer = search_documents(index, question, routing=routing or Routing(), top=top, model=model, fold=fold)
     elif mode == "basic":

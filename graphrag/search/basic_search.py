@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from graphrag.context import TokenCounter, pack
 from graphrag.search.answer import NOTHING, Answer, Usage, compose_answer, with_context
 from graphrag.search.cues import is_yes_no
+from graphrag.search.entries.folded_entries import Fold, tell_refused
+from graphrag.search.entries.folded_passages import fold_passages
 from graphrag.search.extract import choose_quotes
-from graphrag.search.folded_entries import Fold, tell_refused
-from graphrag.search.folded_passages import fold_passages
 from graphrag.search.ranking import is_relevant, prepare_question, rank_rows
 from graphrag.search.rows import Passage, list_text_units, load_passages
 from graphrag.search.sections import check_budget, source_section

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from graphrag.search.dependents import asks_for_dependents, asks_for_most_needed
-from graphrag.search.documents_of_kind import THEME_WORDS
+from graphrag.search.overviews.documents_of_kind import THEME_WORDS
 from graphrag.search.ranking import question_terms
 from graphrag.search.seeds import find_named_documents, find_named_entities
+from graphrag.search.walks.dependents import asks_for_dependents, asks_for_most_needed
 from graphrag.tokens import split_search_terms
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from graphrag.search.cues import is_negated, is_yes_no, rate_fact, read_cue
-from graphrag.search.dependents import is_need
 from graphrag.search.extract import say_fact
 from graphrag.search.neighborhood import Neighborhood
 from graphrag.search.ranking import COVERAGE_ALONE, RRF_CONSTANT, Hit, Question, is_relevant, stem_term
 from graphrag.search.rows import Fact
 from graphrag.search.seeds import NamedEntity
+from graphrag.search.walks.dependents import is_need
 from graphrag.tokens import split_search_terms
 
 MAX_FACTS, MAX_FACT_LINES, MAX_UNASKED_LINES = 30, 6, 2

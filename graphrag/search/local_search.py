@@ -21,17 +21,16 @@ from typing import TYPE_CHECKING, Any
 from graphrag.context import Packed, TokenCounter, pack
 from graphrag.search.answer import NOTHING, Answer, Usage, compose_answer, with_context
 from graphrag.search.cues import is_yes_no
-from graphrag.search.dependents import asks_for_most_needed
-from graphrag.search.entities_of_type import compose_entities, find_entities_of_type
+from graphrag.search.entries.folded_entries import Fold, tell_refused
+from graphrag.search.entries.folded_passages import FoldedPassages, fold_passages
 from graphrag.search.extract import Quote, choose_quotes, render_fact
 from graphrag.search.facts import MAX_FACTS, answers_outright, choose_facts, rank_facts, sort_facts
-from graphrag.search.folded_entries import Fold, tell_refused
-from graphrag.search.folded_passages import FoldedPassages, fold_passages
-from graphrag.search.leading import Leading, find_leading
 from graphrag.search.lookups import one_of
 from graphrag.search.neighborhood import expand_neighborhood, rank_neighborhood
 from graphrag.search.next_hops import rank_next_hops
-from graphrag.search.overview import compose_overview, find_overview
+from graphrag.search.overviews.entities_of_type import compose_entities, find_entities_of_type
+from graphrag.search.overviews.overview import compose_overview, find_overview
+from graphrag.search.overviews.relationships_of_types import compose_pairs, find_relationships_of_types
 from graphrag.search.ranking import (
     RRF_CONSTANT,
     Question,
@@ -40,7 +39,6 @@ from graphrag.search.ranking import (
     prepare_question,
     rank_rows,
 )
-from graphrag.search.relationships_of_types import compose_pairs, find_relationships_of_types
 from graphrag.search.rows import (
     Fact,
     Passage,
@@ -69,6 +67,8 @@ from graphrag.search.seeds import (
     group_names,
     nearest_names,
 )
+from graphrag.search.walks.dependents import asks_for_most_needed
+from graphrag.search.walks.leading import Leading, find_leading
 from graphrag.tokens import count_tokens
 
 if TYPE_CHECKING:

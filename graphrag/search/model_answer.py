@@ -23,7 +23,7 @@ from graphrag.llm.door import Llm, chat_many
 from graphrag.llm.ledger import collect_calls
 from graphrag.prompts import Prompt
 from graphrag.search.answer import Answer, Citation, tell_removed
-from graphrag.search.document_answer import DATASET, cite_notes, list_names, number_names, restore_names
+from graphrag.search.notes.document_answer import DATASET, cite_notes, list_names, number_names, restore_names
 from graphrag.search.resolve import list_claims, resolve_citations
 from graphrag.search.support import cite_supported, list_statements, mark_unsupported
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from graphrag.citations import KINDS, Cited, check_citations
 from graphrag.search.answer import Citation
-from graphrag.search.report_digest import Quote, list_quotes
+from graphrag.search.reports.report_digest import Quote, list_quotes
 from graphrag.search.rows import Passage, Report, load_facts, load_passages, load_paths, load_reports
 from graphrag.search.support import CheckedSentence, choose_span, stem_words
 

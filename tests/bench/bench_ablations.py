@@ -19,9 +19,9 @@ from unittest.mock import patch
 import polars as pl
 
 from graphrag.search import local_search, neighborhood, next_hops
-from graphrag.search.evaluation import GoldQuestion, evaluate_search, read_questions
+from graphrag.search.evaluation.evaluation import GoldQuestion, evaluate_search, read_questions
+from graphrag.search.evaluation.measures import bootstrap_interval
 from graphrag.search.facts import rank_facts
-from graphrag.search.measures import bootstrap_interval
 from graphrag.search.next_hops import NextHops
 from graphrag.settings_file import load_settings
 from graphrag.store import Index, open_index

@@ -19,8 +19,8 @@ import polars as pl
 from graphrag import ids, store, tables
 from graphrag.relations.events import RELATION_TYPES
 from graphrag.search.basic_search import search_basic
-from graphrag.search.folded_entries import Fold
-from graphrag.search.folded_passages import fold_passages
+from graphrag.search.entries.folded_entries import Fold
+from graphrag.search.entries.folded_passages import fold_passages
 from graphrag.search.ranking import prepare_question, rank_rows
 from graphrag.search.rows import load_passages
 

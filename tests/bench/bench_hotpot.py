@@ -18,7 +18,7 @@ import polars as pl
 from graphrag.pipeline import run_pipeline
 from graphrag.progress import QuietProgress
 from graphrag.render.evaluation import render_evaluation
-from graphrag.search.evaluation import evaluate_search, read_questions
+from graphrag.search.evaluation.evaluation import evaluate_search, read_questions
 from graphrag.settings_file import load_settings
 from graphrag.store import open_index
 

@@ -15,8 +15,8 @@ import tempfile
 from pathlib import Path
 
 from graphrag.pipeline import run_pipeline
-from graphrag.search.linked_notes import load_notes
-from graphrag.search.note_entries import find_entries
+from graphrag.search.notes.linked_notes import load_notes
+from graphrag.search.notes.note_entries import find_entries
 from graphrag.search.ranking import prepare_question
 from graphrag.settings_file import load_settings
 from graphrag.store import open_index

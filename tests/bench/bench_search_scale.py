@@ -20,9 +20,9 @@ from pathlib import Path
 
 from graphrag.search import answer_question
 from graphrag.search.answer import Answer
-from graphrag.search.edges import open_edges
-from graphrag.search.impact import choose_carrying, find_impact, list_predicates
-from graphrag.search.reach import choose_cutoff, list_neighbors, open_degrees
+from graphrag.search.walks.edges import open_edges
+from graphrag.search.walks.impact import choose_carrying, find_impact, list_predicates
+from graphrag.search.walks.reach import choose_cutoff, list_neighbors, open_degrees
 from graphrag.settings import Settings
 from graphrag.settings_file import render_template
 from graphrag.store import Index, open_index

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from graphrag.search.edges import Edge
-from graphrag.search.failure_walk import walk_failure
-from graphrag.search.impact import Carrying, Impacted, choose_steps, list_impacted
+from graphrag.search.walks.edges import Edge
+from graphrag.search.walks.failure_walk import walk_failure
+from graphrag.search.walks.impact import Carrying, Impacted, choose_steps, list_impacted
 from graphrag.store.numbered_graph import NumberedGraph, build_graph, number_graph
 
 R8_TEXTS = {

@@ -14,8 +14,8 @@ from graphrag.ids import document_id
 from graphrag.render.answers import render_answer
 from graphrag.search import answer_question
 from graphrag.search.answer import Answer, Citation
-from graphrag.search.entry_summary import summarise_entry
-from graphrag.search.folded_entries import Fold
+from graphrag.search.entries.entry_summary import summarise_entry
+from graphrag.search.entries.folded_entries import Fold
 from graphrag.store import Index
 
 MODES = pytest.mark.parametrize("mode", ["basic", "local"])

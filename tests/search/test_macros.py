@@ -15,11 +15,11 @@ import polars as pl
 import pytest
 
 from graphrag import store
-from graphrag.search.chains import list_chains, render_chain
-from graphrag.search.edges import DIRECTIONS, open_edges
-from graphrag.search.impact import choose_carrying, find_impact, list_predicates
-from graphrag.search.paths import find_routes
-from graphrag.search.reach import list_neighbors, open_degrees
+from graphrag.search.walks.chains import list_chains, render_chain
+from graphrag.search.walks.edges import DIRECTIONS, open_edges
+from graphrag.search.walks.impact import choose_carrying, find_impact, list_predicates
+from graphrag.search.walks.paths import find_routes
+from graphrag.search.walks.reach import list_neighbors, open_degrees
 from graphrag.settings import BYSTANDERS, CARRYING_PREDICATES, REVERSED_PREDICATES
 from graphrag.store import Index
 from graphrag.tables import TABLES

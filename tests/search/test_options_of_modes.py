@@ -17,8 +17,8 @@ from graphrag.llm import ChatRequest, ScriptedLlm
 from graphrag.search import answer_question
 from graphrag.search.answer import NOTHING, Answer
 from graphrag.search.arguments import MODES
-from graphrag.search.drift_search import DriftBounds
 from graphrag.search.model_answer import SearchModel
+from graphrag.search.reports.drift_search import DriftBounds
 from graphrag.search_model import load_search_prompts
 
 from .conftest import ODD_DOCUMENTS

@@ -13,7 +13,7 @@ from graphrag.relations.events import RELATION_TYPES
 from graphrag.relations.leaks import find_leak
 from graphrag.search import answer_question
 from graphrag.search.answer import Answer
-from graphrag.search.folded_entries import Fold
+from graphrag.search.entries.folded_entries import Fold
 from graphrag.store import Index, open_index
 
 SAMPLE = Path(__file__).resolve().parents[2] / "data" / "sample"

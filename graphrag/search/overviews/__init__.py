@@ -1,0 +1,1 @@
+"""Answers about many documents: what recurs, things of a type, relationships between types."""

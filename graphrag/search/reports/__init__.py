@@ -1,0 +1,1 @@
+"""Search over community reports: global (map and reduce, dynamic selection) and drift (local, led by reports)."""

@@ -1,0 +1,1 @@
+"""What walks the graph along stated relationships: what breaks, what leads where, routes, chains, neighborhoods."""
