@@ -173,12 +173,13 @@ def answer_as_the_reference(request: ChatRequest, asked: set[str]) -> str:
         return json.dumps({"points": [{"description": f"A ring {cite_first(text, 'id|title')}", "score": 90}]})
     if '"response"' in text:
         asked.add("drift_step")
-        return json.dumps({"response": f"Beta {cite_first(text)}", "score": 90, "follow_up_queries": []})
+        response = f"Alpha depends on Beta {cite_first(text)}"
+        return json.dumps({"response": response, "score": 90, "follow_up_queries": []})
     if "intermediate_answer" in text:
         return json.dumps({"intermediate_answer": "", "score": 0, "follow_up_queries": ["What does Alpha need?"]})
     cited = re.search(r"\[Data: \w+ \(\d+\)\]", text)
-    if cited and ("-----Steps-----" in text or "-----" not in text):
-        asked.add("drift_reduce" if "-----Steps-----" in text else "reduce")
+    if cited and ("score|question|answer" in text or "-----" not in text):
+        asked.add("drift_reduce" if "score|question|answer" in text else "reduce")
         return f"Beta {cited[0]}."
     asked.add("answer")
     return f"Alpha depends on Beta {cite_first(text)}."

@@ -31,6 +31,7 @@ from tests.bench.large_index import publish_large_index
 
 SIZES = (10_000, 100_000)
 N_QUESTIONS, N_WARM_UP, N_COLD = 40, 3, 5
+SHOWN = 50  # impacted entities, as the command shows them
 
 
 def ask_warm(index: Index, titles: list[str]) -> Iterator[tuple[str, list[float]]]:
@@ -52,7 +53,7 @@ def ask_warm(index: Index, titles: list[str]) -> Iterator[tuple[str, list[float]
             open_edges(index), open_degrees(index), middle[n], hops=2, direction="both",
             cutoff=choose_cutoff(index, "auto"),
         ),
-        "impact and survivors": lambda n: find_impact(index, middle[n], carrying),
+        "impact and survivors": lambda n: find_impact(index, middle[n], carrying, top=SHOWN),
     }  # fmt: skip
     for kind, ask in kinds.items():
         seconds = []
