@@ -17,41 +17,38 @@ know how a search or a walk is done (search/).
 from __future__ import annotations
 
 import dataclasses
-import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from graphrag import store
 from graphrag.errors import NothingFound, StoreError, UsageError, did_you_mean
 from graphrag.object_storage import is_url
+from graphrag.question_models import QuestionModels
 from graphrag.search.seeds import resolve_entity
 from graphrag.search.walks.edges import DIRECTIONS, Direction, Edge, open_edges
 from graphrag.search.walks.hop_sources import load_statements
-from graphrag.settings import EMBEDDED, Settings
+from graphrag.settings import RoutingMode, Settings
 from graphrag.settings_file import find_root, load_settings
-from graphrag.vectors import is_service_name, locate_model
+from graphrag.vectors import locate_model
 from graphrag.walk_results import FoundChains, FoundImpact, FoundNeighbors, FoundRisks, FoundRoutes, Statements
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from graphrag.llm import Llm
     from graphrag.llm.concurrency import MapMany
     from graphrag.new_notes import NewNote
-    from graphrag.question_vectors import QuestionVectors
     from graphrag.search.answer import Answer
     from graphrag.search.entries.folded_entries import Fold
-    from graphrag.search.model_answer import SearchModel
     from graphrag.search.notes.document_search import Routing
     from graphrag.search.notes.note_neighborhood import NoteNeighborhood
     from graphrag.search.reports.drift_search import DriftBounds
     from graphrag.search.walks.impact import Carrying
 
-ROUTING_MODES = ("depth", "synthesis", "hybrid")
+ROUTING_MODES = get_args(RoutingMode)
 ORIGINS = ("stated", "all")
 
 
@@ -66,9 +63,7 @@ class Index:
         """Of settings that are loaded already; see `open`."""
         self.settings, self.root = settings, root
         self._store = store.open_index(root / settings.output.dir, where=where)
-        self._opened, self._opening = ExitStack(), threading.Lock()
-        self._open_llm: Callable[[], Llm] | None = None
-        self._service: QuestionVectors | None = None
+        self._models = QuestionModels(settings, root, self._store)
 
     @classmethod
     def open(cls, root: str | Path | None = None, *, overrides: Sequence[str] = (), where: str = "") -> Index:
@@ -119,15 +114,15 @@ class Index:
         Raises UsageError for arguments that cannot be, LlmError where the model cannot answer.
         """
         from graphrag.search import answer_question
-        from graphrag.search.arguments import check_mode, check_question
+        from graphrag.search.arguments import MODES_OF_OPTION, check_mode, check_question
         from graphrag.search.entries.folded_entries import choose_fold
         from graphrag.search.entries.new_notes import add_new_notes
 
         mode = check_mode(mode, level=level, dynamic=dynamic, fold=fold, routing=routing, note=note)
         question, knobs = check_question(question), self.settings.search
-        with self._embed_meanwhile(question) as calls:
+        with self._models.embed_meanwhile(question) as calls:
             chosen, told = self._choose_mode(mode, question)
-            folds = chosen != "global"  # the modes that list documents
+            folds = chosen in MODES_OF_OPTION["--fold"]
             notes = self._load_new_notes() if folds else ()
             answer = answer_question(
                 self._store,
@@ -138,7 +133,7 @@ class Index:
                 budget_tokens=knobs.budget_tokens if budget_tokens is None else budget_tokens,
                 model=locate_model(self.settings.embeddings.model, self.root),
                 dynamic=dynamic,
-                llm=self._load_model(chosen) if llm else None,
+                llm=self._models.load(chosen) if llm else None,
                 fold=self._add_written(choose_fold(self.settings.fold, is_on=fold, top=top), notes) if folds else None,
                 routing=self._choose_routing(routing, note, max_tokens=budget_tokens),
                 drift=self._read_drift_bounds() if chosen == "drift" else None,
@@ -165,7 +160,7 @@ class Index:
     def many_at_once(self, *, llm: bool = True) -> Iterator[MapMany]:
         """map(function, items) for functions that `search`, while the block lasts: in threads where a model is asked,
         so that its calls fill the places that the limits allow; results come in order."""
-        model = self._load_model("auto") if llm else None
+        model = self._models.load("auto") if llm else None
         if model is None:
             yield map
             return
@@ -173,51 +168,6 @@ class Index:
 
         with map_in_threads(model.llm, self.settings.llm.max_concurrency) as map_many:
             yield map_many
-
-    def _load_model(self, mode: str) -> SearchModel | None:
-        """The model with the prompts of a mode; None in embedded mode and for a recording."""
-        if (open_llm := self._start_model()) is None:
-            return None
-        from graphrag.search.model_answer import SearchModel
-        from graphrag.search_model import load_search_prompts
-
-        return SearchModel(open_llm, load_search_prompts(mode, self.root))
-
-    def _start_model(self) -> Callable[[], Llm] | None:
-        """What waits for the model, which opens meanwhile; None in embedded mode and for a recording."""
-        if self.settings.llm.model == EMBEDDED:
-            return None
-        from graphrag.search_model import open_search_model
-
-        with self._opening:
-            if self._open_llm is None:
-                self._open_llm = self._opened.enter_context(open_search_model(self.settings, self.root))
-        return self._open_llm
-
-    @contextmanager
-    def _embed_meanwhile(self, question: str) -> Iterator[list[dict[str, Any]]]:
-        """Where a service made the vectors of the index, it embeds the question while the block begins. The rows of all
-        calls made in the block; none where no service is asked."""
-        service = self._find_service()
-        if service is None:
-            yield []
-            return
-        from graphrag.llm.ledger import collect_calls
-        from graphrag.search.ranking import shorten_question
-
-        with collect_calls() as calls:
-            service.start(shorten_question(question))
-            yield calls
-
-    def _find_service(self) -> QuestionVectors | None:
-        """What asks the service of embeddings.model for vectors of questions; None where that is a local model, or no
-        model can be asked."""
-        name = self.settings.embeddings.model
-        if self._service is None and is_service_name(name) and (open_llm := self._start_model()) is not None:
-            from graphrag.question_vectors import QuestionVectors
-
-            self._service = self._store.embed_question = QuestionVectors(open_llm, name)
-        return self._service
 
     def _choose_routing(self, mode: str, note: str, *, max_tokens: int | None) -> Routing:
         """The settings [routing] with what was asked for. Raises UsageError for a mode that is none."""
@@ -417,7 +367,7 @@ class Index:
         return store.run_sql(self._store, query)
 
     def close(self) -> None:
-        self._opened.close()
+        self._models.close()
         self._store.close()
 
     def __enter__(self) -> Index:

@@ -33,6 +33,7 @@ TRANSIENT = (
     r"\b(?:i|we) (?:am|are|was|were) (?:now|still|just) \w+ing\b", r"\b(?:today|this morning|this session) (?:i|we)\b",
     r"\bas of (?:now|this moment)\b",
 )  # fmt: skip
+RoutingMode = Literal["depth", "synthesis", "hybrid"]  # how documents search goes from its entries
 CLAIM_DESCRIPTION = "Any claim or fact that could matter to a reader: decisions, failures, risks, promises, disputes."
 
 
@@ -275,7 +276,7 @@ class Fold(Section):
 
 
 class Routing(Section):
-    mode: Literal["depth", "synthesis", "hybrid"] = Field(
+    mode: RoutingMode = Field(
         "hybrid",
         description="search --documents: one entry note and its links; several in turn; these filtered, with orphans",
     )

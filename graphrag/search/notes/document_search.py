@@ -38,6 +38,7 @@ from graphrag.search.notes.note_walk import (
 from graphrag.search.ranking import Question, prepare_question, rank_rows
 from graphrag.search.rows import Passage, list_text_units, load_passages
 from graphrag.search.sections import check_budget
+from graphrag.settings import RoutingMode
 from graphrag.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ UNSURE = "No note is clearly about this: searched the passages of all documents 
 class Routing:
     """How notes are chosen; see the settings [routing] for what each says. `note`: the entry, by name; empty: found."""
 
-    mode: Literal["depth", "synthesis", "hybrid"] = "hybrid"
+    mode: RoutingMode = "hybrid"
     max_depth: int = 2
     max_notes: int = 12
     max_tokens: int = 8000
