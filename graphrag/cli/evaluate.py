@@ -1,6 +1,6 @@
 """`graphrag evaluate` and `hop-lab`: search measured on a file of questions, and on the relations of a bank.
 
-Does not: measure (search/evaluation.py, search/hop_lab.py), or judge (search/judging.py).
+Does not: measure, or judge (search/evaluation/).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphrag.cli.options import Json, Root, Set, open_project
+from graphrag.cli.options import Budget, Json, Root, Set, open_project
 from graphrag.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -49,9 +49,7 @@ def evaluate(
         ),
     ] = False,
     no_llm: Annotated[bool, typer.Option("--no-llm", help="--judge: judge extracts, not a model's answers.")] = False,
-    budget: Annotated[
-        float | None, typer.Option("--budget", min=0, metavar="USD", help="Stop before the call that may pass it.")
-    ] = None,
+    budget: Budget = None,
     json: Json = False,
     root: Root = None,
     set_: Set = None,
@@ -67,7 +65,7 @@ def evaluate(
     chosen = _split_modes(modes)
     if not judge and (no_llm or budget is not None):
         raise UsageError(f"{'--no-llm' if no_llm else '--budget'} is for --judge.")
-    root, settings = open_project(root, [*(set_ or ()), *([] if budget is None else [f"llm.budget_usd={budget}"])])
+    root, settings = open_project(root, set_, budget=budget)
     from graphrag.render.evaluation import describe_evaluation, render_evaluation
     from graphrag.render.frames import render_json
     from graphrag.render.judged import describe_judged, render_judged

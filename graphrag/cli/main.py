@@ -18,7 +18,7 @@ import typer
 
 from graphrag import __version__
 from graphrag.cli import aliases, communities, evaluate, interop, learn, links, mcp, paths, relations, runs, search
-from graphrag.cli.options import Json, Root, Set, open_project
+from graphrag.cli.options import Budget, Json, Root, Set, open_project
 from graphrag.errors import GraphragError
 
 app = typer.Typer(
@@ -79,9 +79,7 @@ def index(
     root: Root = None,
     set_: Set = None,
     full: Annotated[bool, typer.Option("--full", help="Recompute even when nothing has changed.")] = False,
-    budget: Annotated[
-        float | None, typer.Option("--budget", min=0, metavar="USD", help="Stop before the call that may pass it.")
-    ] = None,
+    budget: Budget = None,
     max_tokens: Annotated[
         int | None, typer.Option("--max-tokens", min=1, help="Stop before the call that may pass it; all calls count.")
     ] = None,
@@ -92,7 +90,7 @@ def index(
 
     Example: graphrag index --budget 5.00
     """
-    root, settings = open_project(root, [*(set_ or ()), *_as_override("llm.budget_usd", budget)])
+    root, settings = open_project(root, set_, budget=budget)
     from graphrag.pipeline import run_pipeline
     from graphrag.progress import choose_progress
     from graphrag.render.index_run import render_summary, render_summary_json
@@ -205,10 +203,6 @@ def version() -> None:
     Example: graphrag version
     """
     print(f"graphrag-batch {__version__}")
-
-
-def _as_override(key: str, value: object) -> list[str]:
-    return [] if value is None else [f"{key}={value}"]
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -35,14 +35,21 @@ Where = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
+Budget = Annotated[
+    float | None, typer.Option("--budget", min=0, metavar="USD", help="Stop before the call that may pass it.")
+]
 
-def open_project(root: Path | None, overrides: list[str] | None) -> tuple[Path, Settings]:
-    """The project folder and its settings; warnings about the environment go to stderr."""
+
+def open_project(
+    root: Path | None, overrides: list[str] | None, *, budget: float | None = None
+) -> tuple[Path, Settings]:
+    """The project folder and its settings; warnings about the environment go to stderr. budget: over llm.budget_usd."""
     from graphrag.settings_file import find_root, load_settings
 
     _refuse_other_graphrag()
     root = root if root is not None else find_root(Path.cwd())
-    settings, warnings = load_settings(root, overrides=overrides or ())
+    overrides = [*(overrides or ()), *([] if budget is None else [f"llm.budget_usd={budget}"])]
+    settings, warnings = load_settings(root, overrides=overrides)
     for line in warnings:
         print(line, file=sys.stderr)
     return root, settings

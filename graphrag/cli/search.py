@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphrag.cli.options import Json, Root, Set, Where, open_project
+from graphrag.cli.options import Budget, Json, Root, Set, Where, open_project
 from graphrag.errors import UsageError
 
 if TYPE_CHECKING:
@@ -75,9 +75,7 @@ def search(
             help='Many questions: {"id": 1, "question": "..."} a line in, one JSON object a line out, in order.',
         ),
     ] = None,
-    budget: Annotated[
-        float | None, typer.Option("--budget", min=0, metavar="USD", help="Stop before the call that may pass it.")
-    ] = None,
+    budget: Budget = None,
     json: Json = False,
     root: Root = None,
     set_: Set = None,
@@ -107,7 +105,7 @@ def search(
     check_mode(chosen, level=level, dynamic=dynamic, fold=fold, routing=routing, note=note)
     if question is not None:
         check_question(question)
-    root, settings = open_project(root, [*(set_ or ()), *([] if budget is None else [f"llm.budget_usd={budget}"])])
+    root, settings = open_project(root, set_, budget=budget)
     asks_model = not (no_llm or context_only)
     with Index(settings, root, where=where) as index:
 
