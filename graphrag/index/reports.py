@@ -130,9 +130,10 @@ async def write_reports(
         try:
             row = writer.rows[number]
             question = questions.render(row, ())
-            if row["children"] and not question.context.is_whole:
-                await asyncio.gather(*(under_way[child] for child in row["children"] if child in under_way))
-                question = questions.render(row, [(writer.rows[child], finished[child]) for child in row["children"]])
+            asked_children = [child for child in row["children"] if child in under_way]  # templates never stand in
+            if asked_children and not question.context.is_whole:
+                await asyncio.gather(*(under_way[child] for child in asked_children))
+                question = questions.render(row, [(writer.rows[child], finished[child]) for child in asked_children])
             reply = await llm.chat(question.request)
             report, failures = read_report(
                 reply, question.context, row_corpus, community=number, max_findings=max_findings, numbers=numbers

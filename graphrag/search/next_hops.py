@@ -44,7 +44,8 @@ class _Unit(NamedTuple):
 
 class _Chain(NamedTuple):
     """Text units from the first on, the stems of the question that they hold, and what the chain is worth; `start_cost`
-    is what it lost for its first passage's rank, `entities` where its statements lead, the last one's last."""
+    is what it lost for its first passage's rank, `entity_cost` for the passages that name its last entity, `entities`
+    where its statements lead, the last one's last."""
 
     score: float
     path: tuple[str, ...]
@@ -52,6 +53,7 @@ class _Chain(NamedTuple):
     start_cost: float
     entities: tuple[str, ...]
     is_own: bool = False
+    entity_cost: float = 0.0
 
     @property
     def entity(self) -> str:
@@ -114,7 +116,8 @@ def _find_bridges(
                 if entity not in found or score > found[entity].score:
                     found[entity] = _Chain(score, chain.path, held, chain.start_cost, (*chain.entities, entity))
     n_units = _count_units(index, list(found))
-    weighed = [c._replace(score=c.score - _cost_of(n_units.get(c.entity, 1))) for c in found.values()]
+    costs = {entity: _cost_of(n_units.get(entity, 1)) for entity in found}
+    weighed = [c._replace(score=c.score - costs[c.entity], entity_cost=costs[c.entity]) for c in found.values()]
     return sorted(weighed, key=_order)[:N_BRIDGES]
 
 
@@ -122,7 +125,7 @@ def _follow_bridges(
     index: Index, asked: Question, bridges: Sequence[_Chain], units: dict[str, _Unit], likeness: Likeness
 ) -> list[_Chain]:
     """Each chain with each passage that names its last entity or is about it, best first; loads those into `units`."""
-    named, n_units = _list_units(index, [bridge.entity for bridge in bridges])
+    named = _list_units(index, [bridge.entity for bridge in bridges])
     own = _list_own_units(index, [bridge.entity for bridge in bridges])
     near = likeness.of({unit for ids in [*named.values(), *own.values()] for unit in ids})
     wanted: list[tuple[_Chain, str]] = []
@@ -138,7 +141,7 @@ def _follow_bridges(
             continue
         is_own = unit in own.get(bridge.entity, [])
         score = asked.share(bridge.held | holds[unit]) + NEARNESS * near.get(unit, 0.0) + OWN_DOCUMENT * is_own
-        score -= HOP_COST * (len(bridge.path) - 1) + bridge.start_cost + _cost_of(n_units[bridge.entity])
+        score -= HOP_COST * (len(bridge.path) - 1) + bridge.start_cost + bridge.entity_cost
         chains.append(bridge._replace(score=round(score, 9), path=(*bridge.path, unit), is_own=is_own))
     return sorted(chains, key=_order)
 
@@ -220,13 +223,11 @@ def _count_units(index: Index, entities: Sequence[str]) -> dict[str, int]:
     return dict(index.frame(f"select id, len(text_unit_ids) from entities where {is_one}", wanted).rows())
 
 
-def _list_units(index: Index, entities: Sequence[str]) -> tuple[dict[str, list[str]], dict[str, int]]:
-    """Text units that name an entity, cut to a bound, and how many there are."""
+def _list_units(index: Index, entities: Sequence[str]) -> dict[str, list[str]]:
+    """Text units that name an entity, cut to a bound."""
     is_one, wanted = one_of("id", entities)
-    rows = index.frame(
-        f"select id, text_unit_ids[1:{MAX_UNITS_PER_ENTITY}], len(text_unit_ids) from entities where {is_one}", wanted
-    ).rows()
-    return {row[0]: row[1] for row in rows}, {row[0]: row[2] for row in rows}
+    sql = f"select id, text_unit_ids[1:{MAX_UNITS_PER_ENTITY}] from entities where {is_one}"
+    return dict(index.frame(sql, wanted).iter_rows())
 
 
 def _list_own_units(index: Index, entities: Sequence[str]) -> dict[str, list[str]]:

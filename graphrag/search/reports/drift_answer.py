@@ -35,11 +35,10 @@ from graphrag.search.model_answer import (
     tell_unusable,
     write_request,
 )
-from graphrag.search.ranking import prepare_question, question_terms
-from graphrag.search.reports.drift_search import DriftBounds, choose_reports, derive_follow_ups, fuse_sources
+from graphrag.search.ranking import question_terms
+from graphrag.search.reports.drift_search import DriftBounds, derive_follow_ups, fuse_sources, lead_question
 from graphrag.search.rows import Report
 from graphrag.search.sections import check_budget, list_reports, report_section
-from graphrag.search.seeds import explain_unknown_name, find_named_entities
 from graphrag.search.support import cite_supported, drop_unsupported
 from graphrag.tokens import count_tokens
 
@@ -140,23 +139,21 @@ def search_drift_with_model(
     """
     check_budget(budget_tokens)
     began = time.perf_counter()
-    asked, notices = prepare_question(index, question, model=model)
-    reports, missing = choose_reports(index, asked, level=level, limit=bounds.reports)
-    draft = Answer("drift", question, NOTHING, False, notices=(*notices, *missing))
-    named, _ = find_named_entities(index, asked.text)
+    led = lead_question(index, question, level=level, bounds=bounds, model=model)
+    draft = Answer("drift", question, NOTHING, False, notices=(*led.notices, *led.missing))
     search = _Search(index, question, llm, bounds, budget_tokens, top, model, fold, count)
-    if unknown := explain_unknown_name(index, asked.text, named):
-        answer = replace(draft, notices=(*draft.notices, unknown))
-    elif not reports:
+    if led.unknown:
+        answer = replace(draft, notices=(*draft.notices, led.unknown))
+    elif not led.reports:
         answer = answer_with_model(index, _search_locally(search, question, budget_tokens), llm, on_text=on_text)
-        answer = replace(answer, mode="drift", notices=(*missing, NO_REPORT, *answer.notices))
+        answer = replace(answer, mode="drift", notices=(*led.missing, NO_REPORT, *answer.notices))
     else:
 
         def derive() -> list[str]:
-            return [follow_up.text for follow_up in derive_follow_ups(index, asked, reports, named)]
+            return [each.text for each in derive_follow_ups(index, led.asked, led.reports, led.named)]
 
         with collect_calls() as calls:
-            answer = _follow_reports(search, draft, reports, derive, on_text)
+            answer = _follow_reports(search, draft, led.reports, derive, on_text)
         answer = count_usage(answer, calls)
     return replace(answer, usage=replace(answer.usage, seconds=round(time.perf_counter() - began, 3)))
 

@@ -102,19 +102,37 @@ def search_drift(
     """
     check_budget(budget_tokens)
     began = time.perf_counter()
-    asked, _ = prepare_question(index, question, model=model)
-    reports, missing = choose_reports(index, asked, level=level, limit=bounds.reports)
+    led = lead_question(index, question, level=level, bounds=bounds, model=model)
     own_tokens = max(1, int(OWN_SHARE * budget_tokens))
     own = search_local(index, question, budget_tokens=own_tokens, top=top, model=model, fold=fold, count=count)
-    own = replace(own, mode="drift", notices=(*own.notices, *missing))
-    named, _ = find_named_entities(index, asked.text)
-    if asked.terms and not explain_unknown_name(index, asked.text, named):
-        follow_ups = derive_follow_ups(index, asked, reports, named)
-        found = _follow(index, asked, follow_ups, own, bounds=bounds, top=top, model=model, fold=fold)
+    own = replace(own, mode="drift", notices=(*own.notices, *led.missing))
+    if led.asked.terms and not led.unknown:
+        follow_ups = derive_follow_ups(index, led.asked, led.reports, led.named)
+        found = _follow(index, led.asked, follow_ups, own, bounds=bounds, top=top, model=model, fold=fold)
         own = _add_followed(own, found, budget=budget_tokens - own.usage.context_tokens, top=top, count=count)
-        own = replace(own, reports=list_reports(reports))
+        own = replace(own, reports=list_reports(led.reports))
     seconds = round(time.perf_counter() - began, 3)
     return replace(own, usage=Usage(context_tokens=own.usage.context_tokens, seconds=seconds))
+
+
+class Led(NamedTuple):
+    """A question and the reports that lead it. notices: of its vector; missing: on gaps of the level; named: entities
+    that it names; unknown: says that it names one that the index does not hold, else empty."""
+
+    asked: Question
+    notices: list[str]
+    reports: list[Report]
+    missing: list[str]
+    named: list[NamedEntity]
+    unknown: str
+
+
+def lead_question(index: Index, question: str, *, level: int, bounds: DriftBounds, model: str) -> Led:
+    """How a drift search begins, with a model and without. Raises UsageError for a negative level."""
+    asked, notices = prepare_question(index, question, model=model)
+    reports, missing = choose_reports(index, asked, level=level, limit=bounds.reports)
+    named, _ = find_named_entities(index, asked.text)
+    return Led(asked, notices, reports, missing, named, explain_unknown_name(index, asked.text, named))
 
 
 def choose_reports(index: Index, asked: Question, *, level: int, limit: int) -> tuple[list[Report], list[str]]:
