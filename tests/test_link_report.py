@@ -16,6 +16,8 @@ from graphrag.run import RunSummary
 from graphrag.settings_file import load_settings
 from graphrag.store import open_index
 
+from .vaults import write_vault
+
 FILES = {
     "Home.md": "# Home\n\nWe read [[Log]], [[log]] and [[Nowhere]].\n\n- requires [[Queue]]\n",
     "Log.md": '---\nup: "[[Home]]"\n---\n# Log\n\nTo [home](Home.md#top), [[#Log]] and [[nowhere]]; see [[Note]].\n',
@@ -29,14 +31,7 @@ FILES = {
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    (tmp_path / "settings.toml").write_text(
-        '[input]\ndir = "in"\n[embeddings]\nmodel = "none"\n[extraction]\nnlp = "lite"\n[gates]\nshrink_share = 1.0\n'
-    )
-    for name, text in FILES.items():
-        file = tmp_path / "in" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-    return tmp_path
+    return write_vault(tmp_path, FILES)
 
 
 @pytest.fixture

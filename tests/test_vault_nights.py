@@ -19,6 +19,7 @@ from graphrag.settings_file import load_settings
 from graphrag.store import open_index
 
 from .cli.test_main import run
+from .vaults import write_vault
 
 Night = Callable[..., RunSummary]
 FILES = {
@@ -33,13 +34,7 @@ FILES = {
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    (tmp_path / "settings.toml").write_text(
-        '[input]\ndir = "in"\n[embeddings]\nmodel = "none"\n[extraction]\nnlp = "lite"\n[gates]\nshrink_share = 1.0\n'
-    )
-    for name, text in FILES.items():
-        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "in" / name).write_text(text, encoding="utf-8")
-    return tmp_path
+    return write_vault(tmp_path, FILES)
 
 
 def index(root: Path) -> RunSummary:

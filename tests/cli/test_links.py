@@ -12,6 +12,7 @@ import pytest
 from graphrag.pipeline import run_pipeline
 from graphrag.settings_file import load_settings
 
+from ..vaults import write_vault
 from .test_main import run
 
 Graphrag = Callable[..., tuple[int, str, str]]
@@ -25,13 +26,7 @@ FILES = {
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    (tmp_path / "settings.toml").write_text(
-        '[input]\ndir = "in"\n[embeddings]\nmodel = "none"\n[extraction]\nnlp = "lite"\n[gates]\nshrink_share = 1.0\n'
-    )
-    (tmp_path / "in").mkdir()
-    for name, text in FILES.items():
-        (tmp_path / "in" / name).write_text(text, encoding="utf-8")
-    index(tmp_path)
+    index(write_vault(tmp_path, FILES))
     return tmp_path
 
 
