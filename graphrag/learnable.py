@@ -1,7 +1,7 @@
 """What may be learned: a note that will still be true next month, not a log of a session or the state of the day.
 
 The rules are those of the settings [learn]. Does not: look whether the bank says it already
-(search/near_duplicates.py), or write (knowledge_bank.py).
+(search/entries/near_duplicates.py), or write (knowledge_bank.py).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Notes that were learned since the published run: files below the folder of learnings that the index does not hold.
 
-Search reads them beside the index (search/new_notes.py) until the next run folds them in. A note is read as a run would
-read it: title, front matter, body.
+Search reads them beside the index (search/entries/new_notes.py) until the next run folds them in. A note is read as a
+run would read it: title, front matter, body.
 
 Reads the input folder and paths of documents. Does not: write notes (knowledge_bank.py), or rank them.
 """

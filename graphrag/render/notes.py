@@ -1,6 +1,6 @@
 """The neighbourhood of a note as people and programs read it (specs: linked documents 11).
 
-Does not: walk (search/note_neighborhood.py).
+Does not: walk (search/notes/note_neighborhood.py).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Two tables of the run's database, made when it is written: `entity_components`, 
 titles, without case), type and connected part; and `numbered_relationships`, each relationship of two entities as two
 numbers. A reader loads both once as arrays: 1,000,000 relationships in a tenth of a second.
 
-Reads entities, relationships. Does not: open a database (database.py), or walk (search/failure_walk.py).
+Reads entities, relationships. Does not: open a database (database.py), or walk (search/walks/failure_walk.py).
 """
 
 from __future__ import annotations
