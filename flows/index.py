@@ -27,15 +27,15 @@ from prefect.runtime import flow_run
 
 from flows.batches import BatchTasks, choose_task_runner
 from flows.report import publish_report
-from graphrag.changes import count_changes
 from graphrag.errors import BudgetSpent, GateHeld, GraphragError, MirrorFailed, StoreError
 from graphrag.pipeline import walk_pipeline
 from graphrag.progress import PlainProgress
 from graphrag.render.index_run import render_summary
-from graphrag.run import Frames, Run, RunSummary, count_rows, open_run, summarise_run
+from graphrag.runs.changes import count_changes
+from graphrag.runs.run import Frames, Run, RunSummary, count_rows, open_run, summarise_run
+from graphrag.runs.stages import Stage, run_stage
 from graphrag.settings import Settings
 from graphrag.settings_file import find_root, load_settings
-from graphrag.stages import Stage, run_stage
 from graphrag.tables import TABLES
 
 # Disks, shares and sockets; the output folder or the memo, which say so in words. Not a provider: the llm door has

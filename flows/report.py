@@ -3,7 +3,7 @@
 The page holds what `graphrag index` prints; the tables are the same figures for the Prefect UI and API. Keys of the
 artifacts are fixed, so that Prefect shows each run's beside those of the nights before.
 
-Does not: count anything itself (graphrag/run.py does).
+Does not: count anything itself (graphrag/runs/run.py does).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
 from graphrag.render.index_run import render_summary
-from graphrag.run import RunSummary
+from graphrag.runs.run import RunSummary
 
 KEY = "graphrag-index"
 MAX_ROWS = 200  # of a table artifact; the run's own tables hold the rest

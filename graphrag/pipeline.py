@@ -3,7 +3,7 @@
 PIPELINE is data: name, function, tables read and written, what its work splits by. `graphrag index` walks it in process
 through `run_pipeline`; flows/index.py walks the same tuple as Prefect tasks. There is no other copy of the order.
 
-Does not: say what a stage is given (stage_functions.py), or open, check, write or publish the run (run.py).
+Does not: say what a stage is given (runs/stage_functions.py), or open, check, write or publish the run (runs/run.py).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from graphrag.errors import InputError
 from graphrag.progress import Progress, QuietProgress
-from graphrag.run import (
+from graphrag.runs.run import (
     Run,
     RunSummary,
     begin_run,
@@ -21,10 +21,9 @@ from graphrag.run import (
     keeps_database,
     open_run,
 )
-from graphrag.run_model import OpenLlm
-from graphrag.settings import Settings
-from graphrag.settling import append_settling
-from graphrag.stage_functions import (
+from graphrag.runs.run_model import OpenLlm
+from graphrag.runs.settling import append_settling
+from graphrag.runs.stage_functions import (
     build_graph,
     cluster,
     cut_text_units,
@@ -45,7 +44,8 @@ from graphrag.stage_functions import (
     replay_relations,
     report,
 )
-from graphrag.stages import UNANSWERED, CallStage, Stage, Unrepeatable, Walk, run_stage
+from graphrag.runs.stages import UNANSWERED, CallStage, Stage, Unrepeatable, Walk, run_stage
+from graphrag.settings import Settings
 
 PIPELINE: tuple[Stage, ...] = (
     Stage("documents", read_documents, (), ("documents", "failures"), settings=("input",), looks_at=look_at_files),

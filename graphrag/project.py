@@ -109,7 +109,7 @@ def _check_model(settings: Settings, root: Path) -> list[tuple[str, str, str]]:
     from graphrag.llm.litellm_door import default_key_name
     from graphrag.llm.prices import price_models
     from graphrag.prompts import list_unread_files
-    from graphrag.run_model import load_run_prompts
+    from graphrag.runs.run_model import load_run_prompts
 
     found = []
     try:

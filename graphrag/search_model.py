@@ -25,7 +25,7 @@ from graphrag.llm.litellm_door import open_llm
 from graphrag.llm.retries import Retries
 from graphrag.memo import Memo
 from graphrag.prompts import Prompt, load_prompt
-from graphrag.run_model import CALLS_LOG, OpenLlm
+from graphrag.runs.run_model import CALLS_LOG, OpenLlm
 from graphrag.settings import EMBEDDED, Settings, recording_name
 
 MAX_RETRIES, PATIENCE_SECONDS = 3, 30.0

@@ -18,7 +18,7 @@ from graphrag.store import open_index
 from graphrag.tables import TABLES
 
 from .index.model_rows import answer_depends
-from .test_run_model import Project
+from .runs.test_run_model import Project
 
 TEXTS = {
     "a": "# Alpha\n\nBilling depends on Token Vault. Token Vault depends on Ledger.\n",

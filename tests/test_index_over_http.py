@@ -13,7 +13,7 @@ import pytest
 from graphrag.errors import GateHeld
 from graphrag.pipeline import run_pipeline
 from graphrag.project import create_project
-from graphrag.run import RunSummary
+from graphrag.runs.run import RunSummary
 from graphrag.settings_file import load_settings
 
 from .conftest import ROOT

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from graphrag.new_notes import read_note
+from graphrag.bank.new_notes import read_note
 
 from .conftest import ROOT
-from .test_settling import FAST, Bank
+from .runs.test_settling import FAST, Bank
 
 NOTE = "A quorum of two cannot elect a leader when one machine dies; a third voter settles it."
 DIES = """

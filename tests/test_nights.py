@@ -15,7 +15,7 @@ from polars.testing import assert_frame_equal
 from graphrag.errors import GateHeld, StoreError
 from graphrag.pipeline import PIPELINE
 from graphrag.prompts import load_prompt
-from graphrag.run import RunSummary
+from graphrag.runs.run import RunSummary
 from graphrag.settings import Settings
 from graphrag.store import check_integrity, fingerprint_database
 from graphrag.store.runs import read_manifest
@@ -23,7 +23,7 @@ from graphrag.tables import TABLES
 
 from .index.model_rows import answer_depends, passage_of
 from .index.test_extraction import FOLDER
-from .test_run_model import Project
+from .runs.test_run_model import Project
 
 Change = Callable[["Nights"], None]
 
@@ -128,7 +128,7 @@ def test_what_changed_no_row_is_not_computed_a_second_night(
     nights: Nights, changed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if changed == "release":
-        monkeypatch.setattr("graphrag.run.fingerprint_code", lambda: "0.2.0 another")
+        monkeypatch.setattr("graphrag.runs.run.fingerprint_code", lambda: "0.2.0 another")
     overrides = [changed] if "=" in changed else []
     run_id, before = nights.run_id, nights.tables()
     first = nights.night(*overrides)

@@ -12,7 +12,7 @@ import pytest
 
 from graphrag.onnx_models import find_minilm_files
 from graphrag.pipeline import run_pipeline
-from graphrag.run import RunSummary
+from graphrag.runs.run import RunSummary
 from graphrag.search.notes.linked_notes import load_note_vectors, load_notes
 from graphrag.settings_file import load_settings
 from graphrag.store import open_index

@@ -15,7 +15,7 @@ from graphrag.errors import InputError, MirrorFailed, SettingsError
 from graphrag.pipeline import run_pipeline
 from graphrag.project import check_project
 from graphrag.reading import objects
-from graphrag.run import RunSummary
+from graphrag.runs.run import RunSummary
 from graphrag.settings_file import load_settings
 from graphrag.store import open_index, open_published_tables
 from graphrag.tables import TABLES

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from graphrag.link_proposals import propose_links
-from graphrag.link_report import LinkReport, report_links
 from graphrag.pipeline import run_pipeline
 from graphrag.settings_file import load_settings
 from graphrag.store import check_integrity, open_index
 from graphrag.tables import TABLES
+from graphrag.vault.link_proposals import propose_links
+from graphrag.vault.link_report import LinkReport, report_links
 
 pytestmark = pytest.mark.shared
 

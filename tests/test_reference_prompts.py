@@ -20,7 +20,7 @@ from graphrag.search.reports.drift_search import DriftBounds
 from graphrag.search_model import load_search_prompts
 from graphrag.store import open_index
 
-from .test_run_model import Project
+from .runs.test_run_model import Project
 
 TUPLES_AS_PLACEHOLDERS = (
     'Find things of the types [{entity_types}]. ("entity"{tuple_delimiter}NAME{tuple_delimiter}TYPE{tuple_delimiter}'

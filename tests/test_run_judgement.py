@@ -9,12 +9,12 @@ import pytest
 
 from graphrag.errors import BudgetSpent
 from graphrag.llm.chat import ChatRequest
-from graphrag.planning import plan_run
 from graphrag.progress import QuietProgress
+from graphrag.runs.planning import plan_run
 from graphrag.store import check_integrity
 
 from .index.model_rows import answer_depends
-from .test_run_model import Project
+from .runs.test_run_model import Project
 
 TEXTS = {
     "a": "# Alpha\n\nPayment Gateway depends on Ledger.\n",

@@ -13,8 +13,8 @@ from graphrag.llm.chat import ChatRequest
 from graphrag.llm.replay import ScriptedLlm
 from graphrag.memo import Memo
 from graphrag.pipeline import run_pipeline
-from graphrag.planning import plan_run
 from graphrag.progress import QuietProgress
+from graphrag.runs.planning import plan_run
 from graphrag.settings_file import load_settings
 from graphrag.store import check_integrity
 from graphrag.tables import UNCONNECTED
@@ -23,7 +23,7 @@ from .conftest import ROOT
 from .index.model_rows import answer_depends, answer_report
 from .index.test_extraction import FOLDER
 from .index.test_model_reports import INPUTS, check_every_edge_is_shown_or_counted, write
-from .test_run_model import Project
+from .runs.test_run_model import Project
 
 REPORTS_ON = "reports.min_report_size=3"
 

@@ -13,7 +13,7 @@ from graphrag.llm.chat import ChatRequest
 from graphrag.llm.ledger import CallLedger
 from graphrag.memo import Memo
 from graphrag.pipeline import run_pipeline
-from graphrag.run import RunSummary
+from graphrag.runs.run import RunSummary
 from graphrag.settings import Settings
 from graphrag.settings_file import load_settings
 from graphrag.store import open_index
@@ -104,7 +104,7 @@ def test_twenty_alias_collisions_and_a_hub_of_five_thousand_links_are_told(root:
     hub = "\n".join(f"[[p{number % 20:02}]]" for number in range(5000)) + "\n\nSee [[the plan]].\n"
     (root / "in" / "Map.md").write_text(hub, encoding="utf-8")
     index(root)
-    from graphrag.link_report import report_links
+    from graphrag.vault.link_report import report_links
 
     with open_index(root / "data" / "output") as opened:
         report = report_links(opened)

@@ -1,6 +1,6 @@
 """`graphrag learn`: a note of what was learned, with its relations, in one step.
 
-Does not: decide what may be learned (learning.py), or word the result (render/relations.py).
+Does not: decide what may be learned (bank/learning.py), or word the result (render/relations.py).
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def learn(
     Example: graphrag learn --title "Sentinels need a third node" --file note.md --relates "clarifies:ADR-028:Why"
     """
     root, settings = open_project(root, set_)
-    from graphrag.knowledge_bank import make_stamp, open_bank
-    from graphrag.learning import learn as write
+    from graphrag.bank.knowledge_bank import make_stamp, open_bank
+    from graphrag.bank.learning import learn as write
     from graphrag.render.frames import render_json
     from graphrag.render.relations import describe_learned, render_learned
 

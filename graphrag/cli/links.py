@@ -13,11 +13,11 @@ import typer
 from graphrag.cli.options import Json, Root, Set, open_project
 
 if TYPE_CHECKING:
-    from graphrag.link_proposals import Proposal
-    from graphrag.link_report import LinkReport
     from graphrag.settings import Settings
     from graphrag.store import Index
-    from graphrag.vault_files import Change
+    from graphrag.vault.link_proposals import Proposal
+    from graphrag.vault.link_report import LinkReport
+    from graphrag.vault.note_files import Change
 
 ALL = "all"
 
@@ -55,10 +55,10 @@ def links(
     root, settings = open_project(root, set_)
     asked = {"--unresolved": unresolved, "--advise": advise, "--apply": apply, "--write-index": write_index}
     _refuse_several([name for name, value in asked.items() if value])
-    from graphrag.link_report import report_links
     from graphrag.render.frames import render_json
     from graphrag.render.links import render_advice, render_changes, render_links, render_pages
     from graphrag.store import open_index
+    from graphrag.vault.link_report import report_links
 
     with open_index(root / settings.output.dir) as index:
         if write_index is not None:
@@ -90,7 +90,7 @@ def _refuse_several(names: list[str]) -> None:
 
 
 def _propose(index: Index, settings: Settings, report: LinkReport) -> list[Proposal]:
-    from graphrag.link_proposals import propose_links
+    from graphrag.vault.link_proposals import propose_links
 
     hubs = {row["path"] for row in report.hubs}
     return propose_links(index, hubs=hubs, dialect=settings.links.dialect)
@@ -98,8 +98,8 @@ def _propose(index: Index, settings: Settings, report: LinkReport) -> list[Propo
 
 def _write_index(index: Index, settings: Settings, folder: Path) -> list[tuple[Path, bool]]:
     from graphrag.errors import UsageError, shown_path
-    from graphrag.vault_files import write_pages
-    from graphrag.vault_index import build_vault_index
+    from graphrag.vault.index_pages import build_vault_index
+    from graphrag.vault.note_files import write_pages
 
     if not folder.is_dir():
         raise UsageError(f"--write-index: {shown_path(folder)} is no folder.")
@@ -110,12 +110,12 @@ def _write_index(index: Index, settings: Settings, folder: Path) -> list[tuple[P
 def _apply(index: Index, settings: Settings, root: Path, ids: list[str]) -> list[Change]:
     """Write the links of accepted proposals into the notes of the input folder."""
     from graphrag.errors import UsageError
-    from graphrag.link_proposals import LinkWriter
-    from graphrag.link_report import report_links
     from graphrag.object_storage import is_url
     from graphrag.reading.folders import list_files
     from graphrag.store.runs import disk_errors
-    from graphrag.vault_files import write_links
+    from graphrag.vault.link_proposals import LinkWriter
+    from graphrag.vault.link_report import report_links
+    from graphrag.vault.note_files import write_links
 
     if is_url(settings.input.dir):
         raise UsageError(f"--apply changes files in a folder; input.dir is {settings.input.dir}.")

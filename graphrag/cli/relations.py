@@ -1,6 +1,6 @@
 """`graphrag relate`, `unrelate` and `graphrag relations`: how entries pertain to each other, and the log of it.
 
-Does not: decide what is written (knowledge_bank.py), or word it (render/relations.py).
+Does not: decide what is written (bank/knowledge_bank.py), or word it (render/relations.py).
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def relate(
     Example: graphrag relate INC-104 requires redis-failover --note "What the follow-up asked for"
     """
     root, settings = open_project(root, set_)
-    from graphrag.knowledge_bank import make_stamp, open_bank
-    from graphrag.knowledge_bank import relate as write
+    from graphrag.bank.knowledge_bank import make_stamp, open_bank
+    from graphrag.bank.knowledge_bank import relate as write
 
     with open_bank(settings, root) as bank:
         event = write(bank, entry, type_, target, make_stamp(by, source), note=note, allow_leak=allow_leak)
@@ -74,8 +74,8 @@ def unrelate(
     Example: graphrag unrelate INC-104 requires redis-failover --reason "The runbook was withdrawn"
     """
     root, settings = open_project(root, set_)
-    from graphrag.knowledge_bank import make_stamp, open_bank
-    from graphrag.knowledge_bank import unrelate as write
+    from graphrag.bank.knowledge_bank import make_stamp, open_bank
+    from graphrag.bank.knowledge_bank import unrelate as write
 
     with open_bank(settings, root) as bank:
         event = write(bank, entry, type_, target, make_stamp(by, source), reason=reason)
@@ -96,7 +96,7 @@ def log(
     Example: graphrag relations log INC-104
     """
     root, settings = open_project(root, set_)
-    from graphrag.knowledge_bank import open_bank
+    from graphrag.bank.knowledge_bank import open_bank
     from graphrag.relations.relation_log import read_log
     from graphrag.render.frames import render_json
     from graphrag.render.relations import describe_events, render_log
@@ -120,7 +120,7 @@ def check(json: Json = False, root: Root = None, set_: Set = None) -> None:
     Example: graphrag relations check
     """
     root, settings = open_project(root, set_)
-    from graphrag.knowledge_bank import list_gone, list_leaks, open_bank
+    from graphrag.bank.knowledge_bank import list_gone, list_leaks, open_bank
     from graphrag.render.frames import render_json
     from graphrag.render.relations import describe_check, render_check
 
@@ -153,8 +153,8 @@ def retype(
     Example: graphrag relations retype INC-104 cites ADR-028 precedes --reason "It led to it"
     """
     root, settings = open_project(root, set_)
-    from graphrag.knowledge_bank import make_stamp, open_bank
-    from graphrag.knowledge_bank import retype as write
+    from graphrag.bank.knowledge_bank import make_stamp, open_bank
+    from graphrag.bank.knowledge_bank import retype as write
 
     with open_bank(settings, root) as bank:
         event = write(bank, entry, type_, target, new_type, make_stamp(by, source), reason=reason)
@@ -176,7 +176,7 @@ def delete(
     Example: graphrag relations delete redis-failover --reason "Replaced by the operator"
     """
     root, settings = open_project(root, set_)
-    from graphrag.knowledge_bank import delete_entry, make_stamp, open_bank
+    from graphrag.bank.knowledge_bank import delete_entry, make_stamp, open_bank
     from graphrag.render.relations import tell_deleted_stays
 
     with open_bank(settings, root) as bank:
@@ -203,7 +203,7 @@ def merge(
     Example: graphrag relations merge old-failover redis-failover --reason "One runbook"
     """
     root, settings = open_project(root, set_)
-    from graphrag.knowledge_bank import make_stamp, merge_entries, open_bank
+    from graphrag.bank.knowledge_bank import make_stamp, merge_entries, open_bank
     from graphrag.render.relations import tell_merged_stays
 
     with open_bank(settings, root) as bank:
@@ -227,8 +227,8 @@ def undo(
     Example: graphrag relations undo 5f2c9a01d3e4
     """
     root, settings = open_project(root, set_)
-    from graphrag.knowledge_bank import make_stamp, open_bank
-    from graphrag.knowledge_bank import undo as write
+    from graphrag.bank.knowledge_bank import make_stamp, open_bank
+    from graphrag.bank.knowledge_bank import undo as write
 
     with open_bank(settings, root) as bank:
         events = write(bank, event_id, make_stamp(by))
@@ -248,8 +248,8 @@ def backfill(
     Example: graphrag relations backfill --yes
     """
     root, settings = open_project(root, set_)
-    from graphrag.knowledge_bank import backfill as write
-    from graphrag.knowledge_bank import open_bank
+    from graphrag.bank.knowledge_bank import backfill as write
+    from graphrag.bank.knowledge_bank import open_bank
 
     with open_bank(settings, root) as bank:
         events = write(bank, by, dry_run=not yes)

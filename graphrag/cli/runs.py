@@ -21,8 +21,8 @@ def runs(json: Json = False, root: Root = None, set_: Set = None) -> None:
     Example: graphrag runs
     """
     root, settings = open_project(root, set_)
-    from graphrag.history import list_history
     from graphrag.render.frames import render_frame, render_frame_json
+    from graphrag.runs.history import list_history
 
     frame = list_history(root / settings.output.dir)
     if json:
@@ -46,9 +46,9 @@ def diff(
     Example: graphrag diff
     """
     root, settings = open_project(root, set_)
-    from graphrag.history import diff_runs
     from graphrag.render.frames import render_json
     from graphrag.render.runs import describe_diff, render_diff
+    from graphrag.runs.history import diff_runs
 
     found = diff_runs(root / settings.output.dir, run_a, run_b)
     print(render_json(describe_diff(found)) if json else render_diff(found, limit=limit))
@@ -65,7 +65,7 @@ def publish(
     Example: graphrag publish 20261130T020001Z-3f9a1c
     """
     root, settings = open_project(root, set_)
-    from graphrag.history import publish_by_hand
+    from graphrag.runs.history import publish_by_hand
     from graphrag.store import mirror_published
 
     before = publish_by_hand(root / settings.output.dir, run_id)

@@ -231,7 +231,7 @@ def _read_text(path: str, kind: str, suffix: str, decoded: Decoded, reading: _Re
             reading.fail(path, "empty_document", "the page has no text")
         else:
             reading.add(path, kind, html.text, title=html.title, metadata=notes)
-    elif not GENERATED.match(text):  # vault_index.py
+    elif not GENERATED.match(text):  # vault/index_pages.py
         _add_text(path, kind, text, notes, reading)
 
 

@@ -27,11 +27,11 @@ from graphrag.interop.imported_graph import ImportedGraph, build_imported_graph
 from graphrag.interop.placed_texts import PlacedTexts
 from graphrag.pipeline import PIPELINE
 from graphrag.progress import Progress, QuietProgress
-from graphrag.run import Run, RunSummary, begin_run, finish_run, open_run
-from graphrag.run_model import OpenLlm
+from graphrag.runs.run import Run, RunSummary, begin_run, finish_run, open_run
+from graphrag.runs.run_model import OpenLlm
+from graphrag.runs.stage_functions import build_graph
+from graphrag.runs.stages import run_stage
 from graphrag.settings import Settings
-from graphrag.stage_functions import build_graph
-from graphrag.stages import run_stage
 from graphrag.store import IMPORT
 from graphrag.tokens import count_tokens
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 if TYPE_CHECKING:
-    from graphrag.planning import Plan
-    from graphrag.run import RunSummary
+    from graphrag.runs.planning import Plan
+    from graphrag.runs.run import RunSummary
 
 
 def render_summary(summary: RunSummary) -> str:

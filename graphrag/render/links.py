@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from graphrag.errors import shown_path
-from graphrag.link_proposals import MENTIONED, Proposal
-from graphrag.link_report import DEPTH, HYBRID, SYNTHESIS, WHOLE, LinkReport
-from graphrag.vault_files import Change
+from graphrag.vault.link_proposals import MENTIONED, Proposal
+from graphrag.vault.link_report import DEPTH, HYBRID, SYNTHESIS, WHOLE, LinkReport
+from graphrag.vault.note_files import Change
 
 MAX_PLACES = 3
 ADVICE = {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from graphrag.errors import shown_path
 
 if TYPE_CHECKING:
-    from graphrag.learning import Learned
+    from graphrag.bank.learning import Learned
     from graphrag.relations.events import Event, Relation
 
 WORDS = {

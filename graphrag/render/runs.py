@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from graphrag.changes import COLUMNS, count_changes
-from graphrag.history import RunDiff
+from graphrag.runs.changes import COLUMNS, count_changes
+from graphrag.runs.history import RunDiff
 
 MARKS = {"added": "+", "removed": "-", "renamed": ">", "changed": "~"}
 

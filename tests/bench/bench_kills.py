@@ -31,7 +31,7 @@ import orjson
 import polars as pl
 from polars.testing import assert_frame_equal
 
-from graphrag.run_model import CALLS_LOG
+from graphrag.runs.run_model import CALLS_LOG
 from tests.bench.bench_llm import ROOT, build_corpus
 
 SERVER = ROOT.parent / "shared" / "bench" / "fakellm.py"

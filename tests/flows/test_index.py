@@ -12,7 +12,7 @@ import pytest
 from graphrag import pipeline
 from graphrag.errors import ModelError
 from graphrag.pipeline import PIPELINE
-from graphrag.run import Run
+from graphrag.runs.run import Run
 
 from ..llm.fake_server import Reply, serve
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from graphrag import Index
 from graphrag.interop.import_run import run_import
-from graphrag.run import RunSummary
+from graphrag.runs.run import RunSummary
 from graphrag.settings import Settings
 from graphrag.settings_file import load_settings
 

@@ -12,7 +12,7 @@ import pytest
 from graphrag import Index
 from graphrag.errors import SearchError
 from graphrag.interop.export import export_index
-from graphrag.run import RunSummary
+from graphrag.runs.run import RunSummary
 from graphrag.search.answer import Answer
 from graphrag.store import check_integrity
 from graphrag.tables import TABLES

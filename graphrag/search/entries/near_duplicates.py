@@ -1,7 +1,7 @@
 """Entries that say already what a new note says: the nearest passages, by meaning and by shared words.
 
 Likeness is the cosine of the vectors, or the share of the note's terms that the passage holds, whichever is more.
-Reads text_units, documents, the inverted index, vectors. Does not: refuse anything (knowledge_bank.py).
+Reads text_units, documents, the inverted index, vectors. Does not: refuse anything (bank/knowledge_bank.py).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from graphrag.search.rows import load_passages
 from graphrag.tokens import split_search_terms
 
 if TYPE_CHECKING:
-    from graphrag.new_notes import NewNote
+    from graphrag.bank.new_notes import NewNote
     from graphrag.store import Index
 
 N_LOOKED_AT = 10  # passages
