@@ -39,8 +39,8 @@ from graphrag.walk_results import FoundChains, FoundImpact, FoundNeighbors, Foun
 if TYPE_CHECKING:
     import polars as pl
 
-    from graphrag.bank.new_notes import NewNote
     from graphrag.llm.concurrency import MapMany
+    from graphrag.reading.new_notes import NewNote
     from graphrag.search.answer import Answer
     from graphrag.search.entries.folded_entries import Fold
     from graphrag.search.notes.document_search import Routing

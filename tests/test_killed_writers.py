@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from graphrag.bank.new_notes import read_note
+from graphrag.reading.new_notes import read_note
 
 from .conftest import ROOT
 from .runs.test_settling import FAST, Bank

@@ -9,8 +9,8 @@ import pytest
 
 from graphrag.errors import BudgetSpent
 from graphrag.llm.chat import ChatRequest
+from graphrag.planning import plan_run
 from graphrag.progress import QuietProgress
-from graphrag.runs.planning import plan_run
 from graphrag.store import check_integrity
 
 from .index.model_rows import answer_depends

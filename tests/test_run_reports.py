@@ -13,8 +13,8 @@ from graphrag.llm.chat import ChatRequest
 from graphrag.llm.replay import ScriptedLlm
 from graphrag.memo import Memo
 from graphrag.pipeline import run_pipeline
+from graphrag.planning import plan_run
 from graphrag.progress import QuietProgress
-from graphrag.runs.planning import plan_run
 from graphrag.settings_file import load_settings
 from graphrag.store import check_integrity
 from graphrag.tables import UNCONNECTED

@@ -1,1 +1,1 @@
-"""The knowledge bank: entries that people and agents relate and learn, and the MCP server that agents reach it by."""
+"""The knowledge bank: entries that people and agents relate, and notes that they learn, written with their checks."""

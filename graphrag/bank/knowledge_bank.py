@@ -18,9 +18,9 @@ from functools import cached_property
 from pathlib import Path
 
 from graphrag import store
-from graphrag.bank.new_notes import NewNote, read_new_notes
 from graphrag.errors import NoIndex, UnknownEntity, UsageError
 from graphrag.object_storage import is_url
+from graphrag.reading.new_notes import NewNote, read_new_notes
 from graphrag.relations import changes
 from graphrag.relations.backfill import plan_backfill
 from graphrag.relations.changes import Stamp

@@ -1,7 +1,7 @@
 """Learning: a note of what was learned, written below the input folder, and its relations, in one step.
 
 A note that is a log or the state of the day is refused (learnable.py), one that an entry says already is pointed out.
-The next index run reads it like any document; until then search reads it beside the index (new_notes.py).
+The next index run reads it like any document; until then search reads it beside the index (reading/new_notes.py).
 
 Reads what the bank holds; writes the note and the log. Does not: index, or change a note that is there.
 """

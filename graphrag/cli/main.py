@@ -107,9 +107,9 @@ def plan(json: Json = False, root: Root = None, set_: Set = None) -> None:
     Example: graphrag plan --set llm.model=openai/gpt-4.1-mini
     """
     root, settings = open_project(root, set_)
+    from graphrag.planning import plan_run
     from graphrag.progress import QuietProgress
     from graphrag.render.index_run import render_plan, render_plan_json
-    from graphrag.runs.planning import plan_run
 
     planned = plan_run(settings, root, progress=QuietProgress())
     print(render_plan_json(planned) if json else render_plan(planned))

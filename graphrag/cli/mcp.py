@@ -1,6 +1,6 @@
 """`graphrag mcp`: the knowledge bank for agents, over the Model Context Protocol.
 
-Does not: know the tools (bank/mcp_server.py).
+Does not: know the tools (agents/mcp_server.py).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def mcp(
     if importlib.util.find_spec("mcp") is None:
         raise GraphragError('The MCP server needs the extra mcp: pip install "graphrag-batch[mcp]".')
     root, settings = open_project(root, set_)
-    from graphrag.bank.agent_tools import AgentTools
-    from graphrag.bank.mcp_server import serve
+    from graphrag.agents.mcp_server import serve
+    from graphrag.agents.tools import AgentTools
 
     serve(AgentTools(settings, root.resolve(), by), http_port=port if http else None)

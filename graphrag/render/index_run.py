@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 if TYPE_CHECKING:
-    from graphrag.runs.planning import Plan
+    from graphrag.planning import Plan
     from graphrag.runs.run import RunSummary
 
 

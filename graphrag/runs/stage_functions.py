@@ -51,9 +51,9 @@ from graphrag.runs.run import (
 )
 from graphrag.runs.run_model import RunModel
 from graphrag.runs.settling import settle_entries
+from graphrag.runs.smart_connections import import_cache, look_at_cache
 from graphrag.settings import Settings
 from graphrag.tokens import count_tokens
-from graphrag.vault.smart_connections import import_cache, look_at_cache
 
 MAX_WARNINGS = 10  # of front matter, that a run prints
 

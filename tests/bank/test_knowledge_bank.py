@@ -15,7 +15,7 @@ import pytest
 
 from graphrag.bank.knowledge_bank import make_stamp, open_bank
 from graphrag.bank.learning import learn
-from graphrag.bank.new_notes import read_note
+from graphrag.reading.new_notes import read_note
 from graphrag.relations.relation_log import read_log
 from graphrag.settings_file import load_settings
 from graphrag.store import read_usage

@@ -28,9 +28,9 @@ from graphrag.llm.prices import Price
 from graphrag.llm.replay import ScriptedFault, ScriptedLlm
 from graphrag.memo import Memo
 from graphrag.pipeline import run_pipeline
+from graphrag.planning import plan_run
 from graphrag.progress import QuietProgress
 from graphrag.project import create_project
-from graphrag.runs.planning import plan_run
 from graphrag.runs.run import RunSummary
 from graphrag.runs.run_model import RunModel
 from graphrag.settings import Settings

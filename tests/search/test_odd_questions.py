@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from graphrag.agents.tools import AgentTools
 from graphrag.api import Index
-from graphrag.bank.agent_tools import AgentTools
 from graphrag.cli.main import main
 from graphrag.errors import UsageError
 from graphrag.search.answer import NOTHING

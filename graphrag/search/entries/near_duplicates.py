@@ -14,7 +14,7 @@ from graphrag.search.rows import load_passages
 from graphrag.tokens import split_search_terms
 
 if TYPE_CHECKING:
-    from graphrag.bank.new_notes import NewNote
+    from graphrag.reading.new_notes import NewNote
     from graphrag.store import Index
 
 N_LOOKED_AT = 10  # passages

@@ -4,8 +4,8 @@ those that are as near to it in meaning as the best passages of the index.
 They are listed before the passages of the index and said in a paragraph of their own, with their path: they have no
 number that a citation could name before the next run. Their vectors are kept in the memo.
 
-Reads vectors of text_units. Does not: read notes (bank/new_notes.py), ask a service for vectors, or reach the words of
-a model.
+Reads vectors of text_units. Does not: read notes (reading/new_notes.py), ask a service for vectors, or reach the
+words of a model.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from graphrag.bank.new_notes import NewNote
+from graphrag.reading.new_notes import NewNote
 from graphrag.search.answer import NOTHING, Answer, Source
 from graphrag.search.entries.entry_summary import summarise_entry
 from graphrag.search.ranking import (

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from graphrag.bank.new_notes import NewNote, read_new_notes
 from graphrag.ids import content_sha256, document_id
+from graphrag.reading.new_notes import NewNote, read_new_notes
 from graphrag.relations.relation_log import RelationLog, read_log
 from graphrag.search.entries.entry_summary import summarise_entry
 from graphrag.search.entries.folding import RELATION_SCHEMA

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from graphrag import vectors
-from graphrag.bank.new_notes import NewNote, read_note
 from graphrag.memo import Memo
+from graphrag.reading.new_notes import NewNote, read_note
 from graphrag.search.answer import Answer
 from graphrag.search.entries.new_notes import HEADING, add_new_notes, find_near_notes
 from graphrag.store import Index

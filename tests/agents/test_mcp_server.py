@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters, stdio_client
 
-from graphrag.bank.agent_tools import fill_lines
-from graphrag.bank.mcp_server import explain_error
+from graphrag.agents.mcp_server import explain_error
+from graphrag.agents.tools import fill_lines
 from graphrag.pipeline import run_pipeline
 from graphrag.relations.events import RELATION_TYPES
 from graphrag.settings_file import load_settings

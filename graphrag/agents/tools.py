@@ -4,7 +4,7 @@ Each call opens what is published at that moment, so that a run that publishes u
 is learned or related is written at once. Texts name entries by path, which every other call takes.
 
 Does not: speak the protocol or describe arguments (mcp_server.py), search or walk (api.py), or decide what may be
-written (knowledge_bank.py, learning.py).
+written (bank/knowledge_bank.py, bank/learning.py).
 """
 
 from __future__ import annotations

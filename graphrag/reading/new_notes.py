@@ -3,7 +3,7 @@
 Search reads them beside the index (search/entries/new_notes.py) until the next run folds them in. A note is read as a
 run would read it: title, front matter, body.
 
-Reads the input folder and paths of documents. Does not: write notes (knowledge_bank.py), or rank them.
+Reads the input folder and paths of documents. Does not: write notes (bank/knowledge_bank.py), or rank them.
 """
 
 from __future__ import annotations

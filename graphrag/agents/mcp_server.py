@@ -3,7 +3,7 @@
 The only door to the official SDK `mcp`. A tool that cannot do what it was asked says why and what would do, as a result
 that the agent reads; nothing else of an error leaves the process.
 
-Does not: know what a tool does (agent_tools.py), or listen beyond this machine: stdio, or HTTP on the loopback.
+Does not: know what a tool does (tools.py), or listen beyond this machine: stdio, or HTTP on the loopback.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mcp_types import ToolAnnotations
 from pydantic import BaseModel, Field
 
 from graphrag import __version__
-from graphrag.bank.agent_tools import MAX_ROWS, AgentTools, Connection
+from graphrag.agents.tools import MAX_ROWS, AgentTools, Connection
 from graphrag.errors import GraphragError
 from graphrag.relations.events import RELATION_TYPES
 from graphrag.search.arguments import MODES
