@@ -14,7 +14,7 @@ demo: $(VENV)/.installed
 	$(BIN)/graphrag search --local "What depends on Redis?" --show-sources
 
 test: $(VENV)/.installed
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2
 
 check: $(VENV)/.installed
 	$(BIN)/ruff check graphrag flows tests
