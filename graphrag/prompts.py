@@ -88,7 +88,7 @@ PROMPTS: dict[str, PromptKind] = {
         ("report_data",), ("max_length", "response_type", "question"), ("report_data", "question"),
         other_names=("global_search_reduce_system_prompt",),
     ),
-    "rate_report": PromptKind(("description", "question"), (), ("description", "question")),
+    "rate_reports": PromptKind(("reports", "question"), (), ("reports", "question")),
     "local_search": PromptKind(
         ("context_data",), ("max_length", "response_type", "question"), ("context_data", "question"),
         other_names=("local_search_system_prompt",),

@@ -35,7 +35,7 @@ PROMPTS_OF_MODE = {
     "basic": ("basic_search",),
     "documents": ("document_search", "basic_search"),
     "drift": ("drift_primer", "drift_search", "drift_reduce", "local_search", "repair_reply"),
-    "global": ("global_search_map", "global_search_reduce", "rate_report", "repair_reply"),
+    "global": ("global_search_map", "global_search_reduce", "rate_reports", "repair_reply"),
 }
 PROMPTS_OF_MODE["auto"] = tuple(dict.fromkeys(name for names in PROMPTS_OF_MODE.values() for name in names))
 PROMPTS_OF_MODE["judge"] = ("judge_answer", "judge_pair", "repair_reply")

@@ -176,12 +176,33 @@ def parse_step_reply(reply: str | None) -> StepReply:
     return StepReply(answer, score, list(dict.fromkeys(filter(None, asked))), "")
 
 
-def parse_rating_reply(reply: str | None) -> float | None:
-    """The relevance 0..5 of `{"reason", "rating"}` or of a bare number; None where none is readable."""
-    value, _ = _find(reply, lambda value: isinstance(value, dict) and "rating" in value)
-    given = value.get("rating") if isinstance(value, dict) else _clean(reply)
-    rating = parse_number(given, scale=MAX_RELEVANCE)
-    return None if rating is None else min(MAX_RELEVANCE, max(0.0, rating))
+def parse_ratings_reply(reply: str | None, *, n: int) -> dict[int, float]:
+    """Relevances 0..5 by number 1..n: of `{"1": 0, "2": 4}` or of objects `{"id": 1, "rating": 0}`.
+
+    A number without a readable rating, or with two that differ, is not in it.
+    """
+    pairs = [pair for value, _ in _values(_clean(reply)) for inner in _walk(value, 0) for pair in _ratings_in(inner)]
+    found: dict[int, float] = {}
+    unsettled: set[int] = set()
+    for number, given in pairs:
+        rating = parse_number(given, scale=MAX_RELEVANCE)
+        if not 1 <= number <= n or rating is None:
+            continue
+        rating = min(MAX_RELEVANCE, max(0.0, rating))
+        if found.setdefault(number, rating) != rating:
+            unsettled.add(number)
+    return {number: rating for number, rating in found.items() if number not in unsettled}
+
+
+def _ratings_in(value: Json) -> Iterator[tuple[int, Json]]:
+    """Numbers and what stands behind them in one object. An array is none: its places need not be the numbers."""
+    if not isinstance(value, dict):
+        return
+    number = _first(value, "id", "number", "report")
+    rows = value.items() if number is None else [(number, _first(value, "rating", "score"))]
+    for text, rating in rows:
+        if re.fullmatch(r"\d{1,6}", str(text).strip(), re.ASCII):
+            yield int(str(text)), rating
 
 
 def parse_scores_reply(reply: str | None, *, names: Sequence[str], highest: int) -> ScoresReply:

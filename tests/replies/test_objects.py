@@ -15,7 +15,7 @@ from graphrag.replies.objects import (
     parse_description_reply,
     parse_points_reply,
     parse_preference_reply,
-    parse_rating_reply,
+    parse_ratings_reply,
     parse_report_reply,
     parse_scores_reply,
     parse_step_reply,
@@ -149,12 +149,24 @@ def test_steps_that_are_none(reply: str, problem: str) -> None:
     assert parse_step_reply(reply) == ("", 0.0, [], problem)
 
 
-def test_ratings() -> None:
-    assert parse_rating_reply('{"reason": "r", "rating": 3}') == 3
-    assert parse_rating_reply('{"rating": "9"}') == 5
-    assert parse_rating_reply("4") == 4
-    assert parse_rating_reply("relevant") is None
-    assert parse_rating_reply(None) is None
+@pytest.mark.parametrize(
+    ("reply", "ratings"),
+    [
+        ('{"1": 3, "2": 0, "3": 5}', {1: 3, 2: 0, 3: 5}),
+        ('Here:\n```json\n{"1": "3", 2: 0, "3": 9,}\n```', {1: 3, 2: 0, 3: 5}),
+        ('{"ratings": [{"id": 1, "rating": 3}, {"id": "3", "rating": 0.5}]}', {1: 3, 3: 0.5}),
+        ('{"1": {"reason": "r", "rating": 3}, "2": 1}', {2: 1}),
+        ('{"1": 3, "2": "high", "4": 5, "0": 5}', {1: 3}),
+        ('{"1": 3, "2": 1} or rather {"1": 0, "2": 1}', {2: 1}),
+        ('{"1": 3, "2": 4, "3', {1: 3, 2: 4}),
+        ("[3, 0, 1]", {}),
+        ('{"rating": 3}', {}),
+        ("relevant", {}),
+        (None, {}),
+    ],
+)
+def test_ratings(reply: str | None, ratings: dict[int, float]) -> None:
+    assert parse_ratings_reply(reply, n=3) == ratings
 
 
 @pytest.mark.parametrize(
@@ -225,13 +237,14 @@ def test_any_text_is_read_without_raising(reply: str) -> None:
     parse_report_reply(reply, community=1)
     parse_points_reply(reply)
     parse_step_reply(reply)
-    parse_rating_reply(reply)
+    parse_ratings_reply(reply, n=3)
     parse_verdicts_reply(reply, n_pairs=3)
     parse_description_reply(reply)
 
 
 @pytest.mark.parametrize("reply", ["[" * 200_000, '{"a":' * 40_000, "{x " * 60_000, '[1,"' * 50_000, "{}" * 50_000])
 def test_hostile_replies_end(reply: str) -> None:
+    parse_ratings_reply(reply, n=3)
     parse_report_reply(reply, community=1)
     parse_points_reply(reply)
     parse_verdicts_reply(reply, n_pairs=3)

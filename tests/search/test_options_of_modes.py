@@ -114,7 +114,7 @@ def reply(request: ChatRequest) -> str:
     if request.stage == "search_map":
         return '{"points": [{"description": "The Auth Service depends on the token cache.", "score": 50}]}'
     if request.stage == "search_rate":
-        return '{"rating": 3}'
+        return json.dumps(dict.fromkeys(range(1, 100), 3))
     if request.stage.startswith("search_drift_") and "reduce" not in request.stage:
         return json.dumps(
             {"response": "The Auth Service", "score": 9, "follow_up_queries": ["Who is Redis?", QUESTION]}

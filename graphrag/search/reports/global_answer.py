@@ -102,6 +102,9 @@ def _select_dynamically(
     asked = drop_theme_words(prepare_question(index, question, model=model)[0])
     followed = find_relevant(index, hierarchy, asked) if asked.terms else set()
     reports = {report.community: report for report in load_reports(index, list(hierarchy.reports.values()))}
-    rate = rate_reports(llm, question, reports, budget_tokens=budget_tokens, count=count)
+    rate = rate_reports(llm, asked, reports, found=followed, budget_tokens=budget_tokens, count=count)
     found = select_communities(hierarchy, level=level, rate=rate, followed=followed)
-    return found.report_ids, [f"{found.n_rated} reports rated, {len(found.report_ids)} read."]
+    notices = [f"{found.n_rated} reports rated, {len(found.report_ids)} read."]
+    if found.n_unread:
+        notices.append(f"{found.n_unread} ratings could not be read: what they are about was kept.")
+    return found.report_ids, notices

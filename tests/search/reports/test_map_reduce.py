@@ -21,7 +21,7 @@ from graphrag.search.reports.map_reduce import Point, batch_reports, fit_next, p
 from graphrag.search.rows import Report, load_reports
 from graphrag.store import Index
 
-NAMES = ("global_search_map", "global_search_reduce", "rate_report", "repair_reply")
+NAMES = ("global_search_map", "global_search_reduce", "rate_reports", "repair_reply")
 PROMPTS = {name: load_prompt(name) for name in NAMES}
 QUESTION = "What do our services depend on?"
 
@@ -160,7 +160,7 @@ def test_scores_in_words_and_out_of_range_are_read(r8: Index) -> None:
 
 def test_the_same_question_again_asks_nothing(r8: Index, tmp_path: Path) -> None:
     replies = {
-        "search_rate": '{"rating": 3}',
+        "search_rate": '{"1": 3, "2": 3, "3": 3}',
         "search_map": write_points(("a point", 50)),
         "search_reduce": "They depend on databases.",
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -69,15 +71,21 @@ def test_no_chosen_community_lies_below_another(ratings: list[float | None], lev
             parent = by_number[parent].parent
 
 
+def rate_shown(request: ChatRequest, word: str) -> str:
+    """The reply of a model that rates each report by a word."""
+    rows = re.findall(r"^(\d+)\|(.*)$", request.messages[-1].content.partition("\nQuestion:")[0], re.M)
+    return json.dumps({number: 5 if word in text else 0 for number, text in rows})
+
+
 def test_a_model_rates_and_only_what_it_finds_relevant_is_mapped(r8: Index) -> None:
     def reply(request: ChatRequest) -> str:
         if request.stage == "search_rate":
-            return f'{{"reason": "r", "rating": {5 if "billing" in request.text else 0}}}'
+            return rate_shown(request, "billing")
         if request.stage == "search_map":
             return '{"points": [{"description": "The billing team owns the payment service", "score": 90}]}'
         return "The billing team owns the payment service."
 
-    names = ("global_search_map", "global_search_reduce", "rate_report", "repair_reply")
+    names = ("global_search_map", "global_search_reduce", "rate_reports", "repair_reply")
     llm = ScriptedLlm(reply)
     model = SearchModel(lambda: llm, {name: load_prompt(name) for name in names})
     knobs = {"mode": "global", "level": 1, "top": 10, "budget_tokens": 4000}
@@ -91,12 +99,13 @@ def test_a_model_rates_and_only_what_it_finds_relevant_is_mapped(r8: Index) -> N
 
 def test_an_unreadable_rating_is_followed(r8: Index) -> None:
     llm = ScriptedLlm(lambda request: "?" if request.stage == "search_rate" else '{"points": []}')
-    names = ("global_search_map", "global_search_reduce", "rate_report", "repair_reply")
+    names = ("global_search_map", "global_search_reduce", "rate_reports", "repair_reply")
     model = SearchModel(lambda: llm, {name: load_prompt(name) for name in names})
     answer = answer_question(
         r8, "Who owns what?", mode="global", level=1, top=10, budget_tokens=4000, dynamic=True, llm=model
     )
     assert [request.stage for request in llm.requests].count("search_map") == 1 and not answer.answered
+    assert any(" ratings could not be read: " in notice for notice in answer.notices)
 
 
 def test_without_a_model_words_and_meaning_select(r8: Index) -> None:
