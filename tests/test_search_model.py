@@ -37,11 +37,10 @@ def run(*arguments: str) -> int:
 
 def answer(question: str, _attempt: int) -> Reply:
     """The first source cited; for global, one point of the first report and then an answer from it."""
-    if question.startswith("Report:"):
-        return Reply('{"reason": "it may", "rating": 3}')
     if question.startswith("Reports:"):
         number = re.search(r"^(\d+)\|", question.partition("id|title|content")[2], re.MULTILINE)
-        assert number
+        if number is None:  # not to be read, but to be rated
+            return Reply(json.dumps(dict.fromkeys(re.findall(r"^(\d+)\|", question, re.MULTILINE), 3)))
         return Reply(json.dumps({"points": [{"description": f"A point [Data: Reports ({number[1]})]", "score": 80}]}))
     if cited := re.search(r"\[Data: Reports \(\d+\)\]", question):
         return Reply(f"The point is made {cited[0]}.")
