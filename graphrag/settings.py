@@ -24,8 +24,15 @@ ENTITY_TYPES = (
 CARRYING_PREDICATES = (
     "depends_on", "backed_by", "runs_on", "hosted_on", "requires", "relies_on", "uses", "calls", "reads_from",
     "writes_to", "connects_to", "stored_in", "powered_by", "built_on", "served_by",
+    # The same needs in other words of real documents.
+    "needs", "hosted_in", "hosted_by", "runs_in", "deployed_on", "deployed_in", "deployed_to", "provided_by", "queries",
+    "stores_in", "keeps_in", "fetches_from", "receives_from", "consumes_from", "subscribes_to", "listens_to",
+    "authenticates_with", "authorises_with", "charges_through", "sends_through", "validates_against",
 )  # fmt: skip
-REVERSED_PREDICATES = ("hosts", "backs", "serves", "powers", "supports")
+REVERSED_PREDICATES = (
+    "hosts", "backs", "serves", "powers", "supports",
+    "used_by", "called_by", "queried_by", "required_by", "needed_by", "relied_on_by", "depended_on_by",
+)  # fmt: skip
 BYSTANDERS = ("person", "place", "event", "incident", "decision", "document", "language", "date")
 TRANSIENT = (
     r"\bsession (?:log|notes|summary|transcript)\b", r"\b(?:status|progress) (?:update|report)\b", r"\bnext steps?\b",

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from graphrag.pipeline import run_pipeline
 from graphrag.render.index_run import render_summary
-from graphrag.settings import CARRYING_PREDICATES
 from graphrag.settings_file import load_settings, render_settings_page, render_template
 from graphrag.tables import render_data_dictionary
 
@@ -21,16 +20,10 @@ from .conftest import ROOT
 from .readme import PAGES, README, rewrite_outputs, run_command
 from .sql_docs import PAGE, rewrite_answers
 
-# What the sample's documents call a need, beside the default.
-SAMPLE_PREDICATES = (
-    "stores_in", "keeps_in", "fetches_from", "receives_from", "consumes_from", "subscribes_to",
-    "authorises_with", "charges_through", "sends_through", "validates_against",
-)  # fmt: skip
 SAMPLE_VALUES = {
     "input.dir": "data/sample/docs",
     "disambiguation.aliases": "data/sample/aliases.toml",
     "links.relations": "data/sample/relations.jsonl",
-    "impact.predicates": [*CARRYING_PREDICATES, *SAMPLE_PREDICATES],
 }
 
 

@@ -73,6 +73,8 @@ _NEED_WORDS_WITH_PREPOSITION = """
     run host back build base store keep read write fetch connect authorise authenticate validate resolve subscribe
     charge send power serve post publish
 """
+# Of a thing, that something else needs it.
+_NEEDED = frozenset("depended relied needed required used called queried consumed".split())
 _NEEDS_OF_ANYONE = frozenset(map(stem_term, _NEED_WORDS_OF_ANYONE.split()))
 _NEEDS = frozenset(map(stem_term, _NEED_WORDS.split()))
 _NEEDS_WITH_PREPOSITION = frozenset(map(stem_term, _NEED_WORDS_WITH_PREPOSITION.split()))
@@ -152,13 +154,22 @@ def _choose_needs(graph: NumberedGraph) -> Steps:
     )
     is_actor = is_of_type(graph, _ACTORS)
     needs = np.where(is_actor[graph.source], of_actors, of_things) & graph.is_stated
-    return graph.turn("needs", needs, np.zeros_like(needs))
+    serves = select_predicates(graph, set(filter(is_needed_by, graph.predicates))) & graph.is_stated
+    return graph.turn("needs", needs, serves & ~is_actor[graph.target])
 
 
 def is_need(predicate: str, source_type: str) -> bool:
     """Whether a predicate says that its subject, of this type, does not work without its object."""
     first, *rest = predicate.split("_")
+    if first in _NEEDED:  # used_on, required_by
+        return False
     stem = stem_term(next(iter(split_search_terms(first)), ""))
     if stem in _NEEDS_OF_ANYONE:
         return True
     return source_type not in _ACTORS and (stem in _NEEDS or (bool(rest) and stem in _NEEDS_WITH_PREPOSITION))
+
+
+def is_needed_by(predicate: str) -> bool:
+    """Whether a predicate says that its object does not work without its subject: used_by, relied_on_by."""
+    first, *rest = predicate.split("_")
+    return first in _NEEDED and rest[-1:] == ["by"]

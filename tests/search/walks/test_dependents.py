@@ -14,6 +14,7 @@ from graphrag.search.walks.dependents import (
     find_dependents,
     find_most_needed,
     is_need,
+    is_needed_by,
 )
 from graphrag.store import Index
 
@@ -112,10 +113,28 @@ def test_owners_do_not_break_with_what_they_own(r8: Index) -> None:
         ("owns", "service", False),
         ("owned_by", "service", False),
         ("replaces", "database", False),
+        ("used_by", "service", False),
+        ("used_on", "service", False),
+        ("required_by", "person", False),
     ],
 )
 def test_what_is_a_need(predicate: str, source_type: str, expected: bool) -> None:
     assert is_need(predicate, source_type) is expected
+
+
+def test_what_is_needed_by_its_object() -> None:
+    by = [
+        "used_by",
+        "called_by",
+        "queried_by",
+        "consumed_by",
+        "required_by",
+        "needed_by",
+        "relied_on_by",
+        "depended_on_by",
+    ]
+    assert [predicate for predicate in by if not is_needed_by(predicate)] == []
+    assert not any(map(is_needed_by, ["uses", "used_on", "backed_by", "hosted_by", "owned_by", "run_by", "fed_by"]))
 
 
 def test_a_cycle_ends(make_index: MakeIndex) -> None:

@@ -107,12 +107,24 @@ def test_which_predicates_carry() -> None:
     assert choose("all") == (["co_occurs_with", "depends_on", "owned_by"], ["hosts"])
 
 
-def test_the_default_predicates_are_those_of_the_spec() -> None:
-    assert " ".join(CARRYING_PREDICATES) == (
+def test_the_default_predicates_are_those_of_the_spec_and_the_same_needs_in_other_words() -> None:
+    assert " ".join(CARRYING_PREDICATES[:15]) == (
         "depends_on backed_by runs_on hosted_on requires relies_on uses calls reads_from writes_to connects_to "
         "stored_in powered_by built_on served_by"
     )
-    assert REVERSED_PREDICATES == ("hosts", "backs", "serves", "powers", "supports")
+    assert REVERSED_PREDICATES[:5] == ("hosts", "backs", "serves", "powers", "supports")
+    # A failed team or a link breaks nothing; no predicate carries both ways.
+    nothing = {"owned_by", "links_to", "part_of", "see_also", "managed_by", "co_occurs_with"}
+    assert not nothing & {*CARRYING_PREDICATES, *REVERSED_PREDICATES}
+    assert not set(CARRYING_PREDICATES) & set(REVERSED_PREDICATES)
+
+
+def test_what_runs_or_is_kept_inside_a_thing_fails_with_it() -> None:
+    graph = edges(
+        "Elasticsearch hosted_in AWS", "Finder queries Elasticsearch", "GraphQL used_by Site", "Finder uses GraphQL"
+    )
+    assert [title for title, *_ in trace(graph, "AWS")] == ["Elasticsearch", "Finder"]
+    assert {title for title, *_ in trace(graph, "GraphQL")} == {"Finder", "Site"}
 
 
 def rank(
