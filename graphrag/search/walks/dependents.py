@@ -74,7 +74,7 @@ _NEED_WORDS_WITH_PREPOSITION = """
     charge send power serve post publish
 """
 # Of a thing, that something else needs it.
-_NEEDED = frozenset("depended relied needed required used called queried consumed".split())
+_NEEDED = frozenset(["depended", "relied", "needed", "required", "used", "called", "queried", "consumed"])
 _NEEDS_OF_ANYONE = frozenset(map(stem_term, _NEED_WORDS_OF_ANYONE.split()))
 _NEEDS = frozenset(map(stem_term, _NEED_WORDS.split()))
 _NEEDS_WITH_PREPOSITION = frozenset(map(stem_term, _NEED_WORDS_WITH_PREPOSITION.split()))
