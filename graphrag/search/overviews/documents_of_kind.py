@@ -26,6 +26,11 @@ THEME_WORDS = frozenset(
         "happen happened exist existing available there keep made make take took got come made everything"
     )
 )
+# Kinds of documents by their usual names; a question about the whole may name one that the folders do not.
+_KINDS = (
+    "runbook playbook incident postmortem decision record note page article guide manual handbook wiki post ticket memo"
+)
+KIND_STEMS = frozenset(map(stem_term, split_search_terms(_KINDS)))
 # Verbs and nouns of "which ... do we ...": the answer is the same for all of them.
 _ASKING_WORDS = (
     "rely use using used depend run running build built operate work know have own support maintain exist company "
@@ -45,9 +50,8 @@ class Kind(NamedTuple):
 
 
 def find_documents_of_kind(index: Index, question: Question) -> Kind:
-    """The documents whose folder or declared type is a word of the question; of a folder
-    such as manage-app all words. A kind that more than half of the
-    documents have says nothing."""
+    """The documents whose folder or declared type is a word of the question; of a folder such as manage-app all words.
+    A kind that more than half of the documents have says nothing."""
     rows = index.frame(
         "select id, path, coalesce(json_extract_string(try_cast(metadata as json), '$.type'), '') from documents "
         "order by path"

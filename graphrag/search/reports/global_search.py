@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from graphrag.context import TokenCounter, pack
 from graphrag.search.answer import EXTRACTIVE_LABEL, NOTHING, Answer, Usage, compose_answer
-from graphrag.search.overviews.documents_of_kind import THEME_WORDS
+from graphrag.search.overviews.documents_of_kind import KIND_STEMS, THEME_WORDS, find_documents_of_kind
 from graphrag.search.overviews.entities_of_type import compose_entities, find_entities_of_type
 from graphrag.search.overviews.overview import compose_overview, find_overview
 from graphrag.search.overviews.relationships_of_types import compose_pairs, find_relationships_of_types
@@ -82,7 +82,8 @@ def search_global(
     began = time.perf_counter()
     hierarchy = load_hierarchy(index)
     asked, notices = prepare_question(index, question, model=model)
-    about = drop_theme_words(asked)
+    about, widened = _widen_to_whole(index, asked, drop_theme_words(asked))
+    notices += widened
     if dynamic:
         relevant = find_relevant(index, hierarchy, about)
         rated = select_communities(
@@ -129,6 +130,17 @@ def search_global(
 def drop_theme_words(question: Question) -> Question:
     terms = tuple(term for term in question.terms if term not in THEME_WORDS)
     return replace(question, terms=terms, idf={stem: question.idf[stem] for stem in map(stem_term, terms)})
+
+
+def _widen_to_whole(index: Index, asked: Question, about: Question) -> tuple[Question, tuple[str, ...]]:
+    """A question for themes that names but a kind of documents, which the index does not tell apart, asks for all."""
+    is_kind_alone = bool(about.idf) and len(about.terms) < len(asked.terms) and set(about.idf) <= KIND_STEMS
+    if not is_kind_alone or find_documents_of_kind(index, about).documents:
+        return about, ()
+    named = " and ".join(f'"{term}"' for term in dict.fromkeys(about.terms))
+    return replace(about, terms=(), idf={}), (
+        f"No folder or type of documents is called {named}: these are the themes of all.",
+    )
 
 
 def find_relevant(index: Index, hierarchy: Hierarchy, question: Question) -> set[int]:

@@ -85,6 +85,15 @@ def test_a_question_about_the_whole_takes_reports_by_rank(r8: Index) -> None:
     assert ranks == sorted(ranks, reverse=True)
 
 
+def test_a_kind_of_documents_that_the_folders_do_not_tell_apart_is_the_whole(r8: Index) -> None:
+    answer = search_global(r8, "What themes recur across the runbooks?")
+    whole = search_global(r8, "What are the main themes?")
+    assert answer.answered and answer.text == whole.text
+    assert answer.notices == ('No folder or type of documents is called "runbook": these are the themes of all.',)
+    assert not search_global(r8, "What themes recur across the sourdough runbooks?").answered
+    assert not search_global(r8, "Where are the runbooks?").answered  # no theme is asked for
+
+
 def test_nothing_relevant_is_an_honest_answer(r8: Index) -> None:
     answer = search_global(r8, "What is the best recipe for sourdough?")
     assert not answer.answered and answer.text == "Nothing in the index answers this question."
