@@ -1,6 +1,7 @@
 """Which relationships an answer shows: those that a question asks for, the right way round; few that it does not.
 
-Candidates are ranked by likeness to the question, by the ends it names and by PageRank. "What does X own?" is about
+Candidates are ranked by likeness to the question, by the ends that it names and by those that the next hops lead over,
+which it does not name: a relationship of the second hop holds few of its words. "What does X own?" is about
 relationships in which X owns, "Who owns X?" about those in which X is owned. A relationship is a few words: one that
 only touches what the question names says little, and to "Why ...?" or "How many ...?" nothing.
 
@@ -14,7 +15,6 @@ from collections.abc import Collection, Mapping, Sequence
 
 from graphrag.search.cues import is_negated, is_yes_no, rate_fact, read_cue
 from graphrag.search.extract import say_fact
-from graphrag.search.neighborhood import Neighborhood
 from graphrag.search.ranking import COVERAGE_ALONE, RRF_CONSTANT, Hit, Question, is_relevant, stem_term
 from graphrag.search.rows import Fact
 from graphrag.search.seeds import NamedEntity
@@ -23,6 +23,7 @@ from graphrag.tokens import split_search_terms
 
 MAX_FACTS, MAX_FACT_LINES, MAX_UNASKED_LINES = 30, 6, 2
 LEAST_SAID = 0.3
+END_WORTH = 0.15  # of an end that the question names or that the next hops lead over (docs/evaluation.md)
 RIGHT_WAY_ROUND = 2  # of cues.rate_fact
 FACTLESS = ("number", "time", "steps", "cause", "change")  # kinds of answers that relationships seldom hold
 # "What does X depend on?" is about relationships that start at X.
@@ -30,37 +31,37 @@ _ASKS_OF_SUBJECT = re.compile(r"\b(?:do|does|did)\b", re.IGNORECASE)
 
 
 def rank_facts(
-    around: Neighborhood,
-    ranks: Mapping[str, float],
-    names: Sequence[str],
+    around: Mapping[str, tuple[str, str]],
+    seeds: Collection[str],
     fact_hits: Mapping[str, Hit],
     like: Sequence[Fact],
 ) -> list[str]:
-    """Ids of candidate facts, by fused rank, how many of their ends are named, and the PageRank of their ends."""
-    ends = {edge[0]: edge[1:3] for edge in around.edges}
-    ends |= {fact.id: (fact.source_id, fact.target_id) for fact in like}
-    best = max(ranks.values(), default=0.0) or 1.0
+    """Ids of candidate facts, by fused rank and how many of their ends are seeds. around: ends of relationships, by
+    id; seeds: the entities that the question names and those that the next hops lead over."""
+    ends = {**around, **{fact.id: (fact.source_id, fact.target_id) for fact in like}}
 
     def score(fact_id: str) -> float:
         like = fact_hits[fact_id].score * (RRF_CONSTANT + 1) / 2 if fact_id in fact_hits else 0.0
-        n_named = len(set(names) & set(ends[fact_id]))
-        near = sum(ranks.get(end, 0.0) for end in ends[fact_id]) / (2 * best)
-        return round(like + 0.5 * n_named + 0.5 * near, 6)
+        return round(like + END_WORTH * len({*ends[fact_id]} & set(seeds)), 6)
 
     return sorted(ends, key=lambda fact_id: (-score(fact_id), fact_id))[: 4 * MAX_FACTS]
 
 
 def sort_facts(
-    asked: Question, facts: Sequence[Fact], names: Sequence[str], likeness: Mapping[str, float]
+    asked: Question,
+    facts: Sequence[Fact],
+    names: Collection[str],
+    seeds: Collection[str],
+    likeness: Mapping[str, float],
 ) -> list[Fact]:
-    """Facts by what they say: terms of the question they hold, nearness to it, ends it names; ties by weight, names."""
-
+    """Facts by what they say: terms of the question they hold, nearness to it, ends that are seeds; ties by weight,
+    names. names: those of the seeds that the question names."""
     is_about_subject = bool(_ASKS_OF_SUBJECT.search(asked.text))
 
     def weight(fact: Fact) -> float:
         said = asked.coverage(say_fact(fact)) + 0.4 * asked.nearness(likeness.get(fact.id, 0.0))
         said += 0.3 * (is_about_subject and fact.source_id in names)
-        return round(said + 0.3 * len(set(names) & {fact.source_id, fact.target_id}), 6)
+        return round(said + END_WORTH * len({fact.source_id, fact.target_id} & set(seeds)), 6)
 
     return sorted(facts, key=lambda f: (-weight(f), -f.weight, f.source, f.predicate, f.target))
 

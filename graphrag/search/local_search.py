@@ -1,9 +1,10 @@
 """Local search: what the graph says around the things that a question names or means.
 
-seeds (names in the question, passages that match it) -> neighbourhood -> personalised PageRank -> facts with
-their evidence, passages and where they lead, reports of the communities involved -> context within a budget -> answer.
-Passages stand in the order of their likeness to the question; behind the first come those that the best lead to in two
-or three hops (next_hops.py), which share few words with the question. PageRank orders entities, facts and reports.
+seeds (names in the question, passages and relationships that match it) -> where the best passages lead in two or three
+hops (next_hops.py) -> facts with their evidence around what is named and led over, passages, reports of the communities
+involved -> context within a budget -> answer. Passages stand in the order of their likeness to the question; behind the
+first come those of the next hops, which share few words with it. Where a walk answers (walks/leading.py), the passages
+that it rests on come first.
 
 Reads entities, relationships, evidence, text_units, documents, communities, community_reports, the inverted index and
 vectors. Does not: ask a model, or answer with paths (impact, path).
@@ -11,7 +12,6 @@ vectors. Does not: ask a model, or answer with paths (impact, path).
 
 from __future__ import annotations
 
-import heapq
 import math
 import time
 from collections.abc import Mapping, Sequence
@@ -26,13 +26,14 @@ from graphrag.search.entries.folded_passages import FoldedPassages, fold_passage
 from graphrag.search.extract import Quote, choose_quotes, render_fact
 from graphrag.search.facts import MAX_FACTS, answers_outright, choose_facts, rank_facts, sort_facts
 from graphrag.search.lookups import one_of
-from graphrag.search.neighborhood import expand_neighborhood, rank_neighborhood
-from graphrag.search.next_hops import rank_next_hops
+from graphrag.search.neighborhood import expand_neighborhood
+from graphrag.search.next_hops import NextHops, rank_next_hops
 from graphrag.search.overviews.entities_of_type import compose_entities, find_entities_of_type
 from graphrag.search.overviews.overview import compose_overview, find_overview
 from graphrag.search.overviews.relationships_of_types import compose_pairs, find_relationships_of_types
 from graphrag.search.ranking import (
     RRF_CONSTANT,
+    Likeness,
     Question,
     is_relevant,
     measure_likeness,
@@ -43,7 +44,6 @@ from graphrag.search.rows import (
     Fact,
     Passage,
     Report,
-    list_entities,
     list_text_units,
     load_facts,
     load_passages,
@@ -75,9 +75,7 @@ if TYPE_CHECKING:
     from graphrag.store import Index
 
 MAX_PASSAGES, MAX_ENTITIES, MAX_REPORTS = 20, 10, 3
-N_PASSAGE_SEEDS = 20
 MAX_QUOTED_PASSAGES, MAX_QUOTES = 10, 5
-NAME_WEIGHT = 2.0  # of an entity that the question names, where the best passage has 0.1
 SHARES_OF_WALK = {"Relationships": 0.6, "Sources": 0.4}
 SHARES = {"Entities": 0.1, "Relationships": 0.3, "Sources": 0.5, "Reports": 0.1}
 
@@ -184,22 +182,22 @@ def find_around(index: Index, asked: Question, named: Sequence[NamedEntity], *, 
     like_facts = measure_likeness(index, asked, "relationships")
     in_named = list_text_units(index, find_named_documents(index, asked.text))
     ranked = rank_rows(index, asked, "text_units", top=n_passages, likeness=like_passages, first=in_named)
-    hits = {hit.owner_id: hit for hit in ranked}
-    fact_hits = {h.owner_id: h for h in rank_rows(index, asked, "relationships", top=MAX_FACTS, likeness=like_facts)}
-    like = [fact for fact in load_facts(index, list(fact_hits)) if fact.origin != "cooccurrence"]
-    names = [entity.entity_id for entity in named]
-    next_hops = rank_next_hops(index, asked, list(hits), like_passages, names)
-    around = expand_neighborhood(index, [*names, *next_hops.entities])
-    seeds = dict.fromkeys(names, NAME_WEIGHT)
-    ranks = rank_neighborhood(around, seeds, list_entities(index, list(hits)[:N_PASSAGE_SEEDS]))
     direct = {hit.owner_id: hit.score for hit in ranked}
-    scores = _put_behind_first(list(direct), next_hops.text_units, top=n_passages)
-    candidates = rank_facts(around, ranks, names, fact_hits, like)
-    likeness = like_passages.of(scores) | like_facts.of(candidates)
-    facts = sort_facts(asked, load_facts(index, candidates), names, likeness)[:MAX_FACTS]
+    names = [entity.entity_id for entity in named]
     leading = find_leading(index, asked.text, named)
-    entities = _list_entities(index, named, ranks)
-    reports = _find_reports(index, [entity["id"] for entity in entities], ranks)
+    if leading.facts:
+        walked = [fact.text_unit_id for fact in leading.facts if fact.text_unit_id]
+        next_hops, order = NextHops([], []), [*walked, *direct]
+    else:
+        next_hops = rank_next_hops(index, asked, list(direct), like_passages, names)
+        order = [*list(direct)[:1], *next_hops.text_units, *direct]
+    scores = _score_ranks(order, top=n_passages)
+    seeds = list(dict.fromkeys([*names, *next_hops.entities]))
+    facts, like = _find_facts(index, asked, names, seeds, like_facts)
+    ends = dict.fromkeys(end for fact in facts for end in (fact.source_id, fact.target_id))
+    entities = _list_entities(index, (seeds or list(ends))[:MAX_ENTITIES])
+    reports = _find_reports(index, [entity["id"] for entity in entities])
+    likeness = like_passages.of(scores) | like
 
     def rank_more(n: int) -> list[Passage]:
         more = rank_rows(index, asked, "text_units", top=n, likeness=like_passages, first=in_named)
@@ -216,39 +214,46 @@ def _choose_quotable(folded: FoldedPassages, direct: Mapping[str, float]) -> dic
     return {passage: score for passage, score in scores.items() if score}
 
 
-def _best_walked(ranks: Mapping[str, float], *, top: int) -> list[str]:
-    return [owner for _, owner in heapq.nsmallest(top, ((-rank, owner) for owner, rank in ranks.items()))]
+def _score_ranks(order: Sequence[str], *, top: int) -> dict[str, float]:
+    """Scores that fall with the rank, of the first `top` text units."""
+    units = list(dict.fromkeys(order))[:top]
+    return {unit: round(1 / (RRF_CONSTANT + rank), 9) for rank, unit in enumerate(units, start=1)}
 
 
-def _put_behind_first(ranked: Sequence[str], next_hops: Sequence[str], *, top: int) -> dict[str, float]:
-    """Scores that fall with the rank: the first passage, the next hops in their order, the others in theirs."""
-    order = list(dict.fromkeys([*ranked[:1], *next_hops, *ranked]))[:top]
-    return {unit: round(1 / (RRF_CONSTANT + rank), 9) for rank, unit in enumerate(order, start=1)}
+def _find_facts(
+    index: Index, asked: Question, names: Sequence[str], seeds: Sequence[str], likeness: Likeness
+) -> tuple[list[Fact], dict[str, float]]:
+    """The best relationships like the question and around the seeds, with cosines."""
+    hits = {hit.owner_id: hit for hit in rank_rows(index, asked, "relationships", top=MAX_FACTS, likeness=likeness)}
+    like = [fact for fact in load_facts(index, list(hits)) if fact.origin != "cooccurrence"]
+    candidates = rank_facts(expand_neighborhood(index, seeds), seeds, hits, like)
+    near = likeness.of(candidates)
+    return sort_facts(asked, load_facts(index, candidates), names, seeds, near)[:MAX_FACTS], near
 
 
-def _list_entities(index: Index, named: Sequence[NamedEntity], ranks: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Named entities first, then the best by PageRank."""
-    walked = _best_walked(ranks, top=MAX_ENTITIES)
-    ids = list(dict.fromkeys([*(entity.entity_id for entity in named), *walked]))[:MAX_ENTITIES]
+def _list_entities(index: Index, ids: Sequence[str]) -> list[dict[str, Any]]:
+    """Rows of entities, in the order of the ids."""
     is_wanted, wanted = one_of("id", ids)
     columns = "id, human_readable_id, title, type, description"
-    rows = index.frame(f"select {columns} from entities where {is_wanted}", wanted).to_dicts()
-    found = {row["id"]: {**row, "score": ranks.get(row["id"], 0.0)} for row in rows}
+    found = {
+        row["id"]: row for row in index.frame(f"select {columns} from entities where {is_wanted}", wanted).to_dicts()
+    }
     return [found[entity] for entity in ids if entity in found]
 
 
-def _find_reports(index: Index, entity_ids: Sequence[str], ranks: Mapping[str, float]) -> list[Report]:
-    """Reports of the communities that hold most of the found entities' rank for their size; the finest first."""
+def _find_reports(index: Index, entity_ids: Sequence[str]) -> list[Report]:
+    """Reports of the communities that hold most of some entities, the first counting most, for their size; the finest
+    first."""
     rows = index.frame(
         "select r.id, c.entity_ids, c.level, c.size from communities c join community_reports r "
         "on r.community = c.community where r.method <> 'template' "
         "and list_has_any(c.entity_ids, ?::varchar[]) order by r.id",
         (list(entity_ids),),
     ).rows()
-    shown = set(entity_ids)
+    worth_of = {entity: 1 / rank for rank, entity in enumerate(entity_ids, start=1)}
 
     def worth(row: tuple[str, list[str], int, int]) -> float:
-        held = sum(ranks.get(entity, 0.0) for entity in row[1] if entity in shown)
+        held = sum(worth_of.get(entity, 0.0) for entity in row[1])
         return round(held / math.sqrt(row[3]), 9)
 
     order = sorted(rows, key=lambda row: (-worth(row), -row[2], row[0]))

@@ -102,13 +102,6 @@ def list_text_units(index: Index, document_ids: Sequence[str], *, limit: int = 2
     )["id"].to_list()
 
 
-def list_entities(index: Index, text_units: Sequence[str]) -> dict[str, list[str]]:
-    """Ids of the entities that text units name, by text unit, in the order of these."""
-    is_one, ids = one_of("id", text_units)
-    found = dict(index.frame(f"select id, entity_ids from text_units where {is_one}", ids).rows())
-    return {unit: found[unit] for unit in text_units if unit in found}
-
-
 def load_paths(index: Index, documents: Sequence[str]) -> dict[str, str]:
     """Paths of documents by id."""
     is_one, ids = one_of("id", documents)

@@ -18,7 +18,7 @@ from unittest.mock import patch
 
 import polars as pl
 
-from graphrag.search import local_search, neighborhood, next_hops
+from graphrag.search import local_search, next_hops
 from graphrag.search.evaluation.evaluation import GoldQuestion, evaluate_search, read_questions
 from graphrag.search.evaluation.measures import bootstrap_interval
 from graphrag.search.facts import rank_facts
@@ -48,8 +48,8 @@ def _load_stated(*asked: Any) -> dict[str, list[Any]]:
 
 ABLATIONS: dict[str, list[tuple[Any, str, Any]]] = {
     "as it is": [],
-    "no graph (no walk, no next hops)": [
-        (local_search, "rank_neighborhood", lambda *_: {}),
+    "no graph (no facts, no next hops)": [
+        (local_search, "_find_facts", lambda *_: ([], {})),
         (local_search, "rank_next_hops", lambda *_: NextHops([], [])),
     ],
     "no next hops": [(local_search, "rank_next_hops", lambda *_: NextHops([], []))],
@@ -61,13 +61,10 @@ ABLATIONS: dict[str, list[tuple[Any, str, Any]]] = {
     "no cost of a common entity": [(next_hops, "UNITS_COST", 0.0)],
     "no cost of a hop": [(next_hops, "HOP_COST", 0.0)],
     "no named documents": [(local_search, "find_named_documents", lambda *_: [])],
-    "no walk": [(local_search, "rank_neighborhood", lambda *_: {})],
-    "no name seeds": [(local_search, "NAME_WEIGHT", 0.0)],
-    "no passage seeds": [(local_search, "N_PASSAGE_SEEDS", 0)],
     "no facts that are like the question": [
-        (local_search, "rank_facts", lambda around, ranks, names, hits, like: rank_facts(around, ranks, names, {}, []))
+        (local_search, "rank_facts", lambda around, seeds, hits, like: rank_facts(around, seeds, {}, []))
     ],
-    "no relationships in the walk": [(neighborhood, "MAX_EDGES", 0)],
+    "no facts around what is named or led over": [(local_search, "expand_neighborhood", lambda *_: {})],
 }
 
 

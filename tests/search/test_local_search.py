@@ -59,6 +59,12 @@ def test_the_graph_brings_up_what_the_words_do_not(r8: Index) -> None:
     assert "c2.md" in [source.path for source in answer.sources][:4]
 
 
+def test_the_passages_that_a_walk_rests_on_come_first(r8: Index) -> None:
+    answer = search_local(r8, "What breaks if Redis goes down?")
+    cited = list(dict.fromkeys(citation.path for citation in answer.citations))
+    assert len(cited) > 2 and [source.path for source in answer.sources][: len(cited)] == cited
+
+
 @BOTH
 @pytest.mark.parametrize(
     "question", ["What is the best recipe for sourdough?", "Who won the world cup in 1998?", "the of and", "?!"]

@@ -63,6 +63,19 @@ def test_local_search_lists_the_next_hop_right_behind_the_first_passage(broadcas
     assert paths[:2] == ["Thumb League.md", "Harbour Vision.md"]
 
 
+def test_the_relationship_of_the_second_hop_stands_before_those_that_only_touch_what_is_named(
+    make_index: Callable[..., Index],
+) -> None:
+    shows = [f"Sunday Show {letter}" for letter in "BCDF"]
+    texts = TEXTS | {f"{show}.md": f"{show} is liked by Thumb League." for show in shows}
+    index = make_index(texts, [*FACTS, *((f"{show}.md", show, "liked_by", "Thumb League") for show in shows)])
+    found = search_local(index, QUESTION, model="none").relationships[:2]
+    assert [(fact["source"], fact["target"]) for fact in found] == [
+        ("Thumb League", "Harbour Vision"),
+        ("Harbour Vision", "Mira Lang"),
+    ]
+
+
 def test_a_passage_full_of_names_brings_a_few_documents_only(make_index: Callable[..., Index]) -> None:
     names = [f"Harbour {letter}{letter.lower()}x" for letter in "BCDFGHJKLM"]
     texts = {f"{name}.md": "A ship." for name in names} | {"Fleet List.md": "Ships: " + ", ".join(names) + "."}
