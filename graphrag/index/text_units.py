@@ -1,6 +1,7 @@
 """Documents -> text units: pieces within the token limit, cut where the author would cut.
 
-Reads documents, writes text_units (id lists empty; index/graph.py fills them).
+Reads documents, writes text_units (id lists empty; index/graph.py fills them). The text units of a document that is as
+the last run had it are taken from there: a night cuts and counts what is new.
 
 1. graphrag.blocks gives headings, paragraphs, list items, table rows, fences; front matter is skipped.
 2. A section (a heading and all up to the next) that fits is one piece. A longer one is divided into nearly equal parts
@@ -54,6 +55,8 @@ class Part:
 
 def build_text_units(
     documents: pl.DataFrame,
+    last_documents: pl.DataFrame | None = None,
+    last_units: pl.DataFrame | None = None,
     *,
     max_tokens: int,
     overlap: int,
@@ -64,25 +67,40 @@ def build_text_units(
 
     max_tokens: no unit has more (as `count` counts), except a single grapheme that has. overlap: where a section is
     divided, whole sentences of up to so many tokens are repeated at the start of the next unit; 0 repeats none.
+    last_documents (id, kind, content_sha256), last_units: what the same release cut in the same way before.
     """
+    documents = documents.sort("path")
+    taken = tables.TEXT_UNITS.empty()
+    if last_documents is not None and last_units is not None:
+        same = documents.join(last_documents, on=["id", "kind", "content_sha256"], how="semi")["id"]
+        taken = _without_ids(last_units.filter(pl.col("document_id").is_in(same.implode())))
+    known = set(taken["document_id"])
     rows: list[dict[str, object]] = []
-    columns = documents.sort("path").select("id", "text", "kind").iter_rows()
-    for document_id, text, kind in columns:
+    for document_id, text, kind in documents.select("id", "text", "kind").iter_rows():
         occurrences: dict[str, int] = {}
-        for start, end, path in _divide(text, kind, max_tokens, overlap, count):
+        for start, end, path in _divide(text, kind, max_tokens, overlap, count) if document_id not in known else ():
             unit = text[start:end]
             occurrence = occurrences.get(unit, 0)
             occurrences[unit] = occurrence + 1
             rows.append(
                 {
-                    "id": ids.text_unit_id(document_id, unit, occurrence), "human_readable_id": len(rows),
+                    "id": ids.text_unit_id(document_id, unit, occurrence), "human_readable_id": 0,
                     "text": unit, "n_tokens": count(unit), "document_id": document_id,
                     "entity_ids": [], "relationship_ids": [], "covariate_ids": [],
                     "start_char": start, "end_char": end, "heading_path": list(path),
                 }
             )  # fmt: skip
         advance(1)
-    return tables.TEXT_UNITS.from_rows(rows)
+    units = pl.concat([taken, tables.TEXT_UNITS.from_rows(rows)])
+    places = documents.select(document_id="id", place=pl.int_range(pl.len()))
+    units = units.join(places, on="document_id", maintain_order="left").sort("place", maintain_order=True).drop("place")
+    return tables.TEXT_UNITS.conform(units.with_columns(human_readable_id=pl.int_range(pl.len())))
+
+
+def _without_ids(units: pl.DataFrame) -> pl.DataFrame:
+    """As they are cut, before later stages fill in what was found in them."""
+    empty = pl.lit([], dtype=tables.TEXTS)
+    return tables.TEXT_UNITS.conform(units.with_columns(entity_ids=empty, relationship_ids=empty, covariate_ids=empty))
 
 
 def _divide(

@@ -223,12 +223,17 @@ def list_missing_parts(settings: Settings, root: Path) -> list[str]:
     return [line for line in missing if line]
 
 
-def read_last(run: Run, name: str, columns: Sequence[str], *, same: Sequence[str]) -> pl.DataFrame | None:
+def read_last(
+    run: Run, name: str, columns: Sequence[str], *, same: Sequence[str], same_release: bool = False
+) -> pl.DataFrame | None:
     """Columns of a table of the published run, for a stage to start from; None where there is nothing to start from.
 
-    That is so on a first run, with `full`, and where one of the `same` sections of the settings has changed since.
+    That is so on a first run, with `full`, and where one of the `same` sections of the settings has changed since; with
+    `same_release` also where other code than ours made it.
     """
     if run.is_full or run.published is None or not run.published.has_columns(name, columns):
+        return None
+    if same_release and run.published.manifest.get("code") != run.code:
         return None
     then, now = run.published.manifest.get("settings", {}), run.settings.model_dump(mode="json")
     if any(then.get(section) != now[section] for section in same):
@@ -280,6 +285,7 @@ def finish_run(run: Run) -> RunSummary:
         impact_predicates=run.settings.impact.predicates,
         impact_predicates_reversed=run.settings.impact.reversed_predicates,
         impact_bystanders=run.settings.impact.bystanders,
+        last=None if run.is_full or run.published is None else run.published.folder,
     )  # fmt: skip
     if not held_because:
         store.publish_run(run.output_dir, run.run_id)
@@ -318,7 +324,8 @@ def build_manifest(run: Run, status: str, counted: Counted) -> dict[str, object]
 def describe_making(run: Run) -> dict[str, object]:
     """Settings, stages with the hashes of their inputs and outputs, prompts, models, versions."""
     return {
-        "version": __version__, "settings": run.settings.model_dump(mode="json"), "stages": run.stages,
+        "version": __version__, "code": run.code,
+        "settings": run.settings.model_dump(mode="json"), "stages": run.stages,
         "facts": (run.published.manifest.get("facts", {}) if run.published else {}) | run.facts,
         "prompts": {name: prompt.sha256 for name, prompt in run.model.prompts.items()} if run.model else {},
         "packages": {"python": platform.python_version(), "polars": pl.__version__},

@@ -83,10 +83,15 @@ def look_at_files(run: Run) -> dict[str, str]:
 
 
 def cut_text_units(run: Run) -> Frames:
-    knobs = run.settings.text_units
+    knobs, same = run.settings.text_units, ("text_units",)
     return {
         "text_units": text_units.build_text_units(
-            run.frames["documents"], max_tokens=knobs.max_tokens, overlap=knobs.overlap, count=count_tokens
+            run.frames["documents"],
+            read_last(run, "documents", ("id", "kind", "content_sha256"), same=same, same_release=True),
+            read_last(run, "text_units", tables.TEXT_UNITS.names, same=same, same_release=True),
+            max_tokens=knobs.max_tokens,
+            overlap=knobs.overlap,
+            count=count_tokens,
         )
     }
 

@@ -25,7 +25,7 @@ import duckdb
 import numpy as np
 import polars as pl
 
-from graphrag import tables
+from graphrag import tables, tokens
 from graphrag.errors import GraphragError, NoIndex, StoreError, TableError, UsageError, did_you_mean, shown_path
 from graphrag.ids import content_sha256
 from graphrag.settings import BYSTANDERS, CARRYING_PREDICATES, REVERSED_PREDICATES
@@ -74,6 +74,7 @@ def write_run(
     impact_predicates: Sequence[str] = CARRYING_PREDICATES,
     impact_predicates_reversed: Sequence[str] = REVERSED_PREDICATES,
     impact_bystanders: Sequence[str] = BYSTANDERS,
+    last: Path | None = None,
 ) -> Path:
     """Write a whole run aside and return its folder; nothing that readers see changes.
 
@@ -82,6 +83,7 @@ def write_run(
     pages: text files beside the tables, by path in the folder.
     impact_predicates: what carries a failure from target to source, or reversed, in the macro impacted_by;
     impact_bystanders: types of entities that the macro survives leaves out.
+    last: the folder of a run whose inverted index may be taken over where its texts are the same.
     Raises TableError if a frame is not what its table says, StoreError if the run is there or cannot be written.
     """
     if unknown := [name for name in frames if name not in TABLES]:
@@ -97,7 +99,7 @@ def write_run(
                 _write_parquet(frame, folder / f"{name}.parquet")
             _write_vectors(whole["embeddings"], folder / "vectors")
             carrying = {**dict.fromkeys(impact_predicates, False), **dict.fromkeys(impact_predicates_reversed, True)}
-            _write_database(whole, folder / DATABASE, carrying, impact_bystanders)
+            _write_database(whole, folder / DATABASE, carrying, impact_bystanders, last)
             _write_pages(pages or {}, folder)
             made = {"format": FORMAT, "run_id": run_id, "database": fingerprint_database()}
             write_manifest(folder, {**manifest, **made})
@@ -110,7 +112,7 @@ def write_run(
 @lru_cache(maxsize=1)
 def fingerprint_database() -> str:
     """Changes with what a release writes into the DuckDB file beside the rows: columns, views, macros, indexes."""
-    rooms = (tables, inverted_index, macros, note_vectors, numbered_graph, views)
+    rooms = (tables, tokens, inverted_index, macros, note_vectors, numbered_graph, views)
     files = [__file__, *(str(room.__file__) for room in rooms)]
     return content_sha256("".join(Path(file).read_text(encoding="utf-8") for file in files))[:16]
 
@@ -147,11 +149,16 @@ def _write_pages(pages: Mapping[str, str], folder: Path) -> None:
 
 
 def _write_database(
-    frames: Mapping[str, pl.DataFrame], path: Path, carrying: Mapping[str, bool], bystanders: Sequence[str]
+    frames: Mapping[str, pl.DataFrame],
+    path: Path,
+    carrying: Mapping[str, bool],
+    bystanders: Sequence[str],
+    last: Path | None,
 ) -> None:
     with ThreadPoolExecutor(1) as pool, _duckdb_disk_errors(path), duckdb.connect(str(path)) as connection:
         # Words are cut in Python while DuckDB writes tables.
-        indexed = _one_ahead(pool, inverted_index.build_postings(frames))
+        coming = inverted_index.build_postings(frames, read_last=lambda name: _read_indexed(last, name))
+        indexed = _one_ahead(pool, coming)
         connection.execute("begin")  # one transaction: a commit a comment would be two hundred waits for the disk
         for name, frame in frames.items():
             _create_table(connection, name, frame.drop("vector") if name == "embeddings" else frame)
@@ -187,6 +194,22 @@ def _write_database(
         connection.execute("commit")
         connection.execute("checkpoint")
     sync_path(path)
+
+
+def _read_indexed(folder: Path | None, name: str) -> inverted_index.Indexed | None:
+    """An indexed table of an earlier run; None where another release wrote it, or where it cannot be read."""
+    if folder is None or (read_run_manifest(folder) or {}).get("database") != fingerprint_database():
+        return None
+    owners = "select position, n_terms from search_owners where owner_table = ?"
+    postings = "select term, position, n from search_postings where owner_table = ?"
+    try:
+        columns = ["id", *inverted_index.INDEXED[name]]
+        texts = inverted_index.list_texts(name, pl.read_parquet(folder / f"{name}.parquet", columns=columns))
+        with _connect_read_only(folder / DATABASE) as connection:
+            rows = texts.join(connection.sql(owners, params=[name]).pl(), on="position")
+            return inverted_index.Indexed(rows, connection.sql(postings, params=[name]).pl())
+    except (OSError, duckdb.Error, pl.exceptions.PolarsError):
+        return None  # the words are cut again
 
 
 def _one_ahead(pool: Executor, items: Iterator[Item]) -> Iterator[Item]:

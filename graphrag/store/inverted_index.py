@@ -7,6 +7,8 @@ DuckDB 2.0.1 has no offline full-text extension; sorted postings and zone maps d
 Ranking: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with the idf of
 Lucene, ln(1 + (N - df + 0.5) / (df + 0.5)), which is never negative.
 
+Rows whose text the last run had too keep its postings: words are cut in what is new.
+
 Reads: documents, text_units, entities, relationships, community_reports. Does not: open a database (database.py does).
 """
 
@@ -14,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -22,7 +25,14 @@ from graphrag.tokens import split_search_terms
 
 K1, B = 1.2, 0.75  # the usual values of Robertson and Zaragoza 2009, section 3.4
 BATCH = 5_000  # rows whose terms are held as lists at once; counted terms take a tenth of that
-INDEXED = ("documents", "text_units", "entities", "relationships", "community_reports")
+INDEXED = {
+    "documents": ("title",),
+    "text_units": ("text",),
+    "entities": ("title", "aliases", "description"),
+    "relationships": ("source", "predicate", "target", "description"),
+    "community_reports": ("title", "full_content"),
+}
+"""By table, the columns whose words are looked for."""
 OWNERS_SCHEMA = pl.Schema(
     {"owner_table": pl.String(), "position": pl.Int64(), "owner_id": pl.String(), "n_terms": pl.Int64()}
 )
@@ -96,29 +106,49 @@ def render_search_text(owner_table: str, frame: pl.DataFrame) -> list[str]:
     return frame.select(text.fill_null("").alias("text"))["text"].to_list()
 
 
+class Indexed(NamedTuple):
+    """An indexed table as it was: `rows` (position, owner_id, n_terms, text), `postings` (term, position, n)."""
+
+    rows: pl.DataFrame
+    postings: pl.DataFrame
+
+
 def build_postings(
-    frames: Mapping[str, pl.DataFrame], *, split: Callable[[str], list[str]] = split_search_terms
+    frames: Mapping[str, pl.DataFrame],
+    *,
+    split: Callable[[str], list[str]] = split_search_terms,
+    read_last: Callable[[str], Indexed | None] = lambda _: None,
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-    """For each indexed table: (search_owners rows in table order, search_postings rows by term and position)."""
+    """For each indexed table: (search_owners rows in table order, search_postings rows by term and position).
+
+    read_last: by name, a table of which an earlier run cut the words in the same way; None where there is none.
+    """
     for name in INDEXED:
+        rows = list_texts(name, frames[name])
         owners, postings = [pl.DataFrame(schema=OWNERS_SCHEMA)], [pl.DataFrame(schema=POSTINGS_SCHEMA)]
-        for start in range(0, frames[name].height, BATCH):
-            rows = _split_rows(name, frames[name].slice(start, BATCH), start, split)
+        if (last := read_last(name)) is not None:
+            same = rows.join(last.rows.rename({"position": "last"}), on=["owner_id", "text"])
+            kept = last.postings.rename({"position": "last"}).join(same.select("last", "position"), on="last")
+            owners.append(_label(name, same).select(list(OWNERS_SCHEMA)))
+            postings.append(_label(name, kept).select(list(POSTINGS_SCHEMA)))
+            rows = rows.join(same, on="position", how="anti")
+        for batch in rows.iter_slices(BATCH):
+            terms = pl.Series("term", [split(text) for text in batch["text"]], dtype=pl.List(pl.String))
+            cut = _label(name, batch.drop("text").with_columns(terms))
             owners.append(
-                rows.with_columns(n_terms=pl.col("term").list.len().cast(pl.Int64)).select(list(OWNERS_SCHEMA))
+                cut.with_columns(n_terms=pl.col("term").list.len().cast(pl.Int64)).select(list(OWNERS_SCHEMA))
             )
-            counted = rows.explode("term").group_by("owner_table", "term", "position").agg(n=pl.len().cast(pl.Int64))
+            counted = cut.explode("term").group_by("owner_table", "term", "position").agg(n=pl.len().cast(pl.Int64))
             postings.append(counted.drop_nulls("term").select(list(POSTINGS_SCHEMA)))
-        yield pl.concat(owners), pl.concat(postings).sort("term", "position")
+        yield pl.concat(owners).sort("position"), pl.concat(postings).sort("term", "position")
 
 
-def _split_rows(name: str, frame: pl.DataFrame, start: int, split: Callable[[str], list[str]]) -> pl.DataFrame:
-    terms = [split(text) for text in render_search_text(name, frame)]
-    return pl.DataFrame(
-        {
-            "owner_table": pl.repeat(name, frame.height, dtype=pl.String, eager=True),
-            "position": pl.int_range(start, start + frame.height, dtype=pl.Int64, eager=True),
-            "owner_id": frame["id"],
-            "term": pl.Series(terms, dtype=pl.List(pl.String)),
-        }
-    )
+def list_texts(owner_table: str, frame: pl.DataFrame) -> pl.DataFrame:
+    """position, owner_id and text of each row of an indexed table."""
+    positions = pl.int_range(frame.height, dtype=pl.Int64, eager=True)
+    texts = pl.Series(render_search_text(owner_table, frame), dtype=pl.String)
+    return pl.DataFrame({"position": positions, "owner_id": frame["id"], "text": texts})
+
+
+def _label(owner_table: str, rows: pl.DataFrame) -> pl.DataFrame:
+    return rows.with_columns(owner_table=pl.lit(owner_table))

@@ -57,6 +57,9 @@ def sentence(n: int, topic: str = "redis") -> str:
     return " ".join(f"Service {k} depends on {topic} cluster {k}." for k in range(n))
 
 
+TEXTS_OF_NIGHTS = ("", "One line.", f"# Head\n\n{sentence(9)}", sentence(6, "kafka"), sentence(9, "nginx"))
+
+
 def test_one_short_document_is_one_unit() -> None:
     units = build("Hello, world")
     assert units.select("text", "start_char", "end_char").rows() == [("Hello, world", 0, 12)]
@@ -203,3 +206,28 @@ LINES = st.lists(
 @given(LINES.map("\n".join), st.sampled_from(["md", "txt", "rst"]), st.integers(12, 60), st.sampled_from([0, 5, 10]))
 def test_random_markdown_is_covered_exactly(text: str, kind: str, max_tokens: int, overlap: int) -> None:
     build(text, kind=kind, max_tokens=max_tokens, overlap=overlap)
+
+
+@given(
+    st.lists(st.sampled_from(TEXTS_OF_NIGHTS), min_size=1, max_size=4),
+    st.lists(st.sampled_from(TEXTS_OF_NIGHTS), min_size=1, max_size=4),
+    st.sampled_from(["md", "txt"]),
+)
+@settings(max_examples=60, deadline=None)
+def test_what_the_last_run_cut_is_not_cut_again(before: list[str], now: list[str], kind: str) -> None:
+    knobs = {"max_tokens": 40, "overlap": 5}
+    last = documents(*before)
+    units = build_text_units(last, **knobs, count=count_tokens).with_columns(
+        entity_ids=pl.lit(["e"], dtype=tables.TEXTS), human_readable_id=pl.lit(7, dtype=pl.Int64)
+    )  # as later stages leave them
+    counted: list[str] = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return count_tokens(text)
+
+    frame = documents(*now, kind=kind)
+    built = build_text_units(frame, last, units, **knobs, count=count)
+    assert built.equals(build_text_units(frame, **knobs, count=count_tokens))
+    if kind == "md" and now == before[: len(now)]:
+        assert counted == []
