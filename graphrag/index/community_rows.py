@@ -123,8 +123,9 @@ def _choose_quotes(
     found: dict[str, set[str]] = {}
     places: dict[str, tuple[str, Place]] = {}
     columns = ("relationship_id", "text_unit_id", "document_id", "start_char", "end_char", "quote")
+    trimmed = {quote: trim_span(quote, 0, len(quote)) for quote in evidence["quote"].unique()}
     for relationship, unit, document, start, end, quote in evidence.select(columns).iter_rows():
-        first, last = trim_span(quote, 0, len(quote))
+        first, last = trimmed[quote]
         if not (said := quote[first:last] or quote):
             continue
         path, text = texts.get(document, ("", ""))

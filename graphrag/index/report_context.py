@@ -59,13 +59,12 @@ class Child:
 class ReportContext:
     """The text, which table row each (table, number) in it means, and how many rows of a table are not in it.
 
-    n_tokens counts the lines and what the caller said stands around them. is_whole: every row is in it, as itself.
+    is_whole: every row is in it, as itself.
     """
 
     text: str
     rows: dict[Cited, Row]
     left_out: dict[str, int]
-    n_tokens: int
     is_whole: bool
 
 
@@ -76,15 +75,19 @@ def pack_report_context(
 
     Never empty where there is a row: when not one group fits, the first is cut with a mark. Where two children have as
     many tokens, the one whose report comes first by its text stands in first (a number would carry a history).
+    `count` finds no more tokens in a text than it has bytes: where these fit, which is so in most communities, nothing
+    is counted.
     """
     groups = [tuple(dict.fromkeys(group)) for group in groups]  # both ends of a relationship may be one entity
     rows = {row.place: row for group in groups for row in group}
     digits = {table: "9" * len(str(sum(row.table == table for row in rows.values()))) for table in HEADERS}
 
-    def cost(row: Row) -> int:
+    def cost(row: Row, count: TokenCounter = count) -> int:
         return count(_line(row, digits[row.table], digits[SOURCES]))
 
     room = budget - overhead
+    if rows and sum(cost(row, _count_bytes) for row in rows.values()) <= room:
+        return _show(list(rows.values()), {}, is_whole=True)
     costs = {place: cost(row) for place, row in rows.items()}
     owner = _own_rows(groups, children)
     replaced = _choose_replaced(children, owner, costs, [cost(child.stand_in) for child in children], room)
@@ -112,9 +115,12 @@ def pack_report_context(
         first: Group = (children[replaced[0]].stand_in,) if replaced else ()
         if kept:
             first = tuple(r for r in kept[0] if r.table == SOURCES or owner.get(r.place) not in gone)
-        return _show_cut(first, left_out, budget=budget, overhead=overhead, count=count)
-    is_whole = taken.keys() == rows.keys()
-    return _show(list(taken.values()), left_out, is_whole=is_whole, overhead=overhead, count=count)
+        return _show_cut(first, left_out, budget=max(budget - overhead, 1), count=count)
+    return _show(list(taken.values()), left_out, is_whole=taken.keys() == rows.keys())
+
+
+def _count_bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
 
 
 def _own_rows(groups: Sequence[Group], children: Sequence[Child]) -> dict[tuple[str, str], int]:
@@ -162,27 +168,22 @@ def _line(row: Row, number: str, *source_numbers: str) -> str:
     return f"{number}|{row.text}{', '.join(numbers[: len(row.refs)])}\n"
 
 
-def _show(
-    rows: Sequence[Row], left_out: dict[str, int], *, is_whole: bool, overhead: int, count: TokenCounter
-) -> ReportContext:
+def _show(rows: Sequence[Row], left_out: dict[str, int], *, is_whole: bool) -> ReportContext:
     numbered = _number_rows(rows)
     of_source = {row.id: str(number) for (table, number), row in numbered.items() if table == SOURCES}
     lines: dict[str, list[str]] = {}
     for (table, number), row in numbered.items():
         lines.setdefault(table, []).append(_line(row, str(number), *(of_source[ref] for ref in row.refs)))
-    n_tokens = overhead + sum(count(line) for listed in lines.values() for line in listed)
-    return ReportContext(render_tables(lines, left_out), numbered, left_out, n_tokens, is_whole)
+    return ReportContext(render_tables(lines, left_out), numbered, left_out, is_whole)
 
 
-def _show_cut(
-    group: Group, left_out: dict[str, int], *, budget: int, overhead: int, count: TokenCounter
-) -> ReportContext:
+def _show_cut(group: Group, left_out: dict[str, int], *, budget: int, count: TokenCounter) -> ReportContext:
     """As much of one group as fits; a row whose line is not whole counts as left out."""
     numbered = _number_rows(group)
     of_source = {row.id: str(number) for (table, number), row in numbered.items() if table == SOURCES}
     whole = [_line(row, str(n), *(of_source[ref] for ref in row.refs)) for (_, n), row in numbered.items()]
     full = "".join(whole).rstrip("\n")
-    text = cut_text(full, budget=max(budget - overhead, 1), count=count)
+    text = cut_text(full, budget=budget, count=count)
     cut = text.split("\n")
     kept = list(numbered.items())[: len(cut)]
     lines: dict[str, list[str]] = {}
@@ -192,7 +193,7 @@ def _show_cut(
         if table in left_out:
             left_out[table] -= 1
     left_out = {table: n for table, n in left_out.items() if n}
-    return ReportContext(render_tables(lines, left_out), dict(kept), left_out, overhead + count(text), text == full)
+    return ReportContext(render_tables(lines, left_out), dict(kept), left_out, text == full)
 
 
 def _number_rows(rows: Sequence[Row]) -> dict[Cited, Row]:

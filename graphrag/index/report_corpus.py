@@ -23,6 +23,9 @@ COOCCURRENCE_WORTH = 0.2
 MAX_REACH = 400
 """Characters that a quote may have together with the sentences it leans on."""
 
+Span = tuple[str, int, int]
+"""document_id, and offsets in the document's text."""
+
 
 @dataclass(frozen=True)
 class Corpus:
@@ -32,7 +35,7 @@ class Corpus:
     relationships: dict[str, dict[str, Any]]
     documents: dict[str, dict[str, Any]]
     quotes_of: dict[str, list[Sentence]]
-    unit_of: dict[tuple[str, int, int], str]
+    unit_of: dict[Span, str]
     unit_numbers: dict[str, int]
 
 
@@ -60,21 +63,22 @@ def read_corpus(
 
 def _gather_quotes(
     evidence: pl.DataFrame, documents: dict[str, dict[str, Any]]
-) -> tuple[dict[str, list[Sentence]], dict[tuple[str, int, int], str]]:
+) -> tuple[dict[str, list[Sentence]], dict[Span, str]]:
     """The sentences of each relationship, trimmed, in order of path and offset; and the text unit of each span."""
-    spans: dict[tuple[str, int, int], set[str]] = {}
-    unit_of: dict[tuple[str, int, int], str] = {}
-    for row in evidence.sort("document_id", "start_char", "end_char", "relationship_id").to_dicts():
-        paper = documents.get(row["document_id"])
-        if paper is None or paper["text"][row["start_char"] : row["end_char"]] != row["quote"]:
+    spans: dict[Span, set[str]] = {}
+    unit_of: dict[Span, str] = {}
+    quoted: dict[Span, Span | None] = {}  # one sentence may state several relationships
+    columns = ("document_id", "start_char", "end_char", "relationship_id", "quote", "text_unit_id")
+    for document, start, end, relationship, quote, unit in evidence.select(columns).sort(columns[:4]).iter_rows():
+        paper = documents.get(document)
+        if paper is None or paper["text"][start:end] != quote:
             continue  # authored relations stand in no document
-        start, end = trim_span(paper["text"], row["start_char"], row["end_char"])
-        if start == row["start_char"]:  # a list item or table cell stands alone
-            start = _find_antecedent(paper["text"], start, end)
-        if start < end and "[Data:" not in paper["text"][start:end]:  # a document may imitate our citations
-            spans.setdefault((row["document_id"], start, end), set()).add(row["relationship_id"])
-            if row["text_unit_id"] is not None:
-                unit_of[row["document_id"], start, end] = row["text_unit_id"]
+        if (document, start, end) not in quoted:
+            quoted[document, start, end] = _find_quote(paper["text"], document, start, end)
+        if (span := quoted[document, start, end]) is not None:
+            spans.setdefault(span, set()).add(relationship)
+            if unit is not None:
+                unit_of[span] = unit
     quotes_of: dict[str, list[Sentence]] = {}
     for document, start, end in sorted(spans, key=lambda span: (documents[span[0]]["path"], *span[1:])):
         related = tuple(sorted(spans[document, start, end]))
@@ -82,6 +86,14 @@ def _gather_quotes(
         for relationship in related:
             quotes_of.setdefault(relationship, []).append(quote)
     return quotes_of, unit_of
+
+
+def _find_quote(text: str, document: str, first: int, last: int) -> Span | None:
+    """What to quote of a span of evidence; None where nothing is left, or where a document imitates our citations."""
+    start, end = trim_span(text, first, last)
+    if start == first:  # a list item or table cell stands alone
+        start = _find_antecedent(text, start, end)
+    return (document, start, end) if start < end and "[Data:" not in text[start:end] else None
 
 
 def _find_antecedent(text: str, start: int, end: int) -> int:

@@ -100,8 +100,9 @@ def _cite_relationship(relationship_id: str, corpus: Corpus) -> dict[str, Any]:
 
 def finish_row(row: dict[str, Any], report: Report, corpus: Corpus) -> dict[str, Any]:
     """The row of community_reports for a row of communities."""
-    rank, explanation = rate_by_structure(row, corpus)
-    if report.rating is not None:
+    if report.rating is None:
+        rank, explanation = rate_by_structure(row, corpus)
+    else:
         rank, explanation = report.rating, report.rating_explanation or "The model gave no reason for its rating."
     findings = [finding._asdict() for finding in report.findings]
     sections = [f"## {finding.summary}\n\n{finding.explanation}".rstrip() for finding in report.findings]

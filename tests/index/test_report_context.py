@@ -20,7 +20,7 @@ from graphrag.index.report_context import (
     Row,
     pack_report_context,
 )
-from graphrag.tokens import count_tokens
+from graphrag.tokens import TokenCounter, count_tokens
 
 
 def count_words(text: str) -> int:
@@ -29,6 +29,11 @@ def count_words(text: str) -> int:
 
 def row(table: str, name: str, n_words: int, *refs: str) -> Row:
     return Row(table, name, " ".join([name, *["w"] * (n_words - 1)]), refs)
+
+
+def count_lines(context: ReportContext, count: TokenCounter = count_words) -> int:
+    """Tokens of the numbered lines."""
+    return sum(count(f"{line}\n") for line in context.text.splitlines() if re.match(r"\d+\|", line))
 
 
 def make_clique() -> list[Group]:
@@ -50,17 +55,32 @@ def test_a_leaf_fits_or_says_what_does_not(
     context = pack_report_context(make_clique(), budget=budget, overhead=20, count=count_words)
     assert len(shown(context, ENTITIES)) == n_entities
     assert len(shown(context, RELATIONSHIPS)) == n_relationships
-    assert context.n_tokens == n_tokens
+    assert count_lines(context) + 20 == n_tokens
     assert context.left_out.get(RELATIONSHIPS, 0) == left_out
     last = context.text.splitlines()[-1]
     assert last.startswith("Not shown for want of room: ") == bool(left_out)
     assert f"{left_out} relationship" in last or not left_out
 
 
+def test_what_fits_by_its_bytes_is_not_counted() -> None:
+    counted: list[str] = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return count_words(text)
+
+    lines = {row.place: f"99|{row.text}\n" for group in make_clique() for row in group}
+    n_bytes = sum(map(len, lines.values()))
+    by_bytes = pack_report_context(make_clique(), budget=20 + n_bytes, overhead=20, count=count)
+    assert by_bytes.is_whole and counted == []
+    by_tokens = pack_report_context(make_clique(), budget=200, overhead=20, count=count)
+    assert by_tokens == by_bytes and counted
+
+
 def test_a_group_that_does_not_fit_is_cut_with_a_mark() -> None:
     context = pack_report_context(make_clique(), budget=40, overhead=20, count=count_words)
     lines = [line for line in context.text.splitlines() if re.match(r"\d+\|", line)]
-    assert count_words("\n".join(lines)) == 20 and context.n_tokens == 40
+    assert count_lines(context) == 20
     assert lines[-1].endswith("…[cut]") and shown(context, ENTITIES) == ["e0", "e1"]
     assert context.left_out == {ENTITIES: 5, RELATIONSHIPS: 15}
 
@@ -100,7 +120,7 @@ def test_reports_of_children_stand_in_for_their_rows_largest_first(
     assert shown(context, REPORTS) == reports
     assert "".join(sorted({name[0] for name in shown(context, ENTITIES)})) == entities
     assert shown(context, RELATIONSHIPS) == [f"x{k}" for k in range(cross)]
-    assert (context.n_tokens, context.left_out) == (n_tokens, left_out)
+    assert (count_lines(context) + 40, context.left_out) == (n_tokens, left_out)
 
 
 def test_children_of_equal_size_stand_in_by_their_text_not_by_their_number() -> None:
@@ -152,7 +172,7 @@ def test_what_is_shown_and_what_is_counted_are_all_there_is(
     places = {entities[k].place for k in range(5)} | {(RELATIONSHIPS, f"r{n}") for n in inside}
     children = [Child(Row(REPORTS, "7", "A group|5|Few words."), frozenset(places))] if has_children else []
     context = pack_report_context(groups, children, budget=room + 10, overhead=10, count=count_tokens)
-    assert context.n_tokens <= max(room, 3) + 10 and context.text.strip()
+    assert count_lines(context, count_tokens) <= max(room, 3) and context.text.strip()
     is_replaced = bool(shown(context, REPORTS)) or REPORTS in context.left_out
     owed = {f"r{n}" for n in range(len(drawn))} - ({f"r{n}" for n in inside} if is_replaced else set())
     cut = [line for line in context.text.splitlines() if line.endswith(("…[cut]", "…"))]
