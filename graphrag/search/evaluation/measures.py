@@ -47,15 +47,19 @@ def measure_documents(found: Sequence[str], gold: Sequence[str]) -> dict[str, fl
 
 
 def measure_said(answer: Answer, answers: Sequence[Sequence[str]]) -> float | None:
-    """Share of the answers that stand in the text as whole words, case aside; an answer is one or more spellings.
+    """measure_held of the text; its label and citations are no part of what is said, and of an unanswered question
+    nothing is."""
+    return measure_held(drop_citations(drop_label(answer.text)) if answer.answered else "", answers)
 
-    The label and the citations are no part of what is said; of an unanswered question nothing is said.
-    """
+
+def measure_held(text: str, answers: Sequence[Sequence[str]]) -> float | None:
+    """Share of the answers that stand in a text as whole words, case aside; an answer is one or more spellings. None
+    without answers."""
     if not answers:
         return None
-    text = _fold(drop_citations(drop_label(answer.text))) if answer.answered else ""
-    said = [any(re.search(rf"(?<!\w){re.escape(_fold(s))}(?!\w)", text) for s in spellings) for spellings in answers]
-    return sum(said) / len(said)
+    folded = _fold(text)
+    held = [any(re.search(rf"(?<!\w){re.escape(_fold(s))}(?!\w)", folded) for s in spellings) for spellings in answers]
+    return sum(held) / len(held)
 
 
 def count_valid(answer: Answer, texts: Mapping[str, str]) -> int:
