@@ -192,7 +192,8 @@ def rate_readability(text: str) -> float:
 
     Scripts without spaces are judged by their characters, two to a word.
     """
-    n_words = max(len(text.split()), sum(char > "\u2e7f" for char in text) // 2)
+    n_wide = 0 if text.isascii() else sum(char > "\u2e7f" for char in text)
+    n_words = max(len(text.split()), n_wide // 2)
     rate = 1.0
     if " | " in text or text.count("|") > 1:
         rate *= 0.15
