@@ -2,43 +2,54 @@
 
 Reads documents and text_units; writes entity_mentions, relationship_mentions and failures (entity_id stays null until
 disambiguation). graphrag/nlp holds the rules: sentences (what is read), markup (Markdown to words), names, relations
-(from a parse), evidence (types), lexicon (word lists); parsing is the door to spaCy. Two passes: the first counts how
-the corpus writes its words, the second decides; types come last.
+(from a parse), evidence (types), lexicon (word lists); parsing is the door to spaCy. The corpus is counted first, its
+words, then its names; then names and relations are found, document by document (nlp_rows.py); types come last.
+
+Read are documents that are new or others than last night, and those for which a word was looked up that the corpus
+uses in another way now; of all others the rows are kept (kept_extraction.py).
 
 Does not: decide which names mean one entity (disambiguation.py), or ask a language model (extraction.py).
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import combinations, groupby
+from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any, NamedTuple
 
+import orjson
 import polars as pl
 
 from graphrag import tables
 from graphrag.batches import MapBatches
 from graphrag.errors import ModelError
-from graphrag.ids import row_id
-from graphrag.memo import Memo
+from graphrag.index.kept_extraction import (
+    SCHEMAS,
+    Extracted,
+    find_stale,
+    keep_extraction,
+    list_other_folds,
+    list_other_names,
+    recall_extraction,
+    sum_counts,
+)
+from graphrag.index.nlp_rows import DocumentRows
+from graphrag.memo import Memo, memo_key
 from graphrag.nlp import parsing
-from graphrag.nlp.corpus import Lexicon
-from graphrag.nlp.evidence import settle_types, stands_for_place
-from graphrag.nlp.fields import FieldRelation, field_relations, row_relations
+from graphrag.nlp.corpus import HEADING, NAME_COUNTS, Counts, Lexicon, build_lexicon
+from graphrag.nlp.evidence import settle_types
 from graphrag.nlp.names import count_names, count_words, find_names
 from graphrag.nlp.parsing import Parse
 from graphrag.nlp.patterns import find_pattern_relations
-from graphrag.nlp.predicates import Relation
-from graphrag.nlp.references import Place, Reading, read_places, resolve
+from graphrag.nlp.references import Reading
 from graphrag.nlp.relations import find_relations
 from graphrag.nlp.sentences import Sentence, cut_sentences
 from graphrag.nlp.types import find_definitions
-from graphrag.nlp.words import Name, find_words, name_order
+from graphrag.nlp.words import Word, find_words
 
-# A sentence with more names than this is a list; its pairs say nothing.
-MAX_COOCCURRING = 8
-CO_OCCURS = "co_occurs_with"
+ROW_ORDER = ("document_id", "start_char", "end_char", "id")
 
 
 class Extraction(NamedTuple):
@@ -89,6 +100,7 @@ def extract_mentions(
     processes: int = 1,
     map_batches: MapBatches | None = None,
     memo: Memo | None = None,
+    rules: str = "",
     advance: Callable[[int], None] = lambda _: None,
 ) -> Extraction:
     """Mentions of entities and relations, with document offsets, in order of document and offset.
@@ -96,206 +108,193 @@ def extract_mentions(
     model: "spacy" (ModelError where it is missing), "lite" (rules only), "auto" (spacy where installed).
     known_names: declared surface -> type or "unknown". cooccurrence: also pairs of names of one sentence.
     map_batches: where sentences are parsed instead of in `processes` of this machine.
+    memo: holds parses and, where `rules` says which version of our rules this is, what each document gave last night.
     `advance` gets text units, in step with the share of their text that is parsed: parsing is what takes the time.
     """
-    sentences = cut_sentences(documents, text_units)
+    if model not in {"spacy", "lite", "auto"}:
+        raise ModelError(f'extraction.nlp is "{model}", must be one of spacy, lite, auto.')
+    is_lite = model == "lite" or (model == "auto" and bool(missing_parts()))
     progress = UnitProgress(text_units.height, advance)
-    parses = _parse(sentences, model, processes, map_batches, memo, progress)
-    readings, lexicon = _read(sentences, parses, known_names)
-    rows = Rows(cooccurrence)
-    titles = dict(documents.select("id", "title").iter_rows())
-    for document_id, its_readings in groupby(readings, key=lambda reading: reading.sentence.document_id):
-        rows.append_document(list(its_readings), titles[document_id])
-    settle_types(list(rows.mentions.values()), list(rows.relations.values()), rows.defined, rows.placed, lexicon)
+    texts = Texts(documents, text_units, None if is_lite else Parser(processes, map_batches, memo, progress))
+    memo = memo if rules else None
+    key = memo_key(rules, fingerprint_parts(model), str(cooccurrence))
+    kept, declared = recall_extraction(memo, key)
+    read, kept, lexicon = _read_what_changed(texts, kept, declared, known_names)
+    extracted = kept.join(_extract(read, texts.titles, lexicon, cooccurrence=cooccurrence))
+    keep_extraction(memo, key, extracted._replace(documents=texts.sha256), known_names)
+    mentions = settle_types(extracted.mentions, extracted.relations, extracted.definitions, extracted.places, lexicon)
     progress.finish()
     return Extraction(
-        _as_frame(tables.ENTITY_MENTIONS, rows.mentions.values()),
-        _as_frame(tables.RELATIONSHIP_MENTIONS, rows.relations.values()),
+        tables.ENTITY_MENTIONS.conform(mentions.sort(ROW_ORDER)),
+        tables.RELATIONSHIP_MENTIONS.conform(extracted.relations.sort(ROW_ORDER)),
         tables.FAILURES.empty(),
     )
 
 
-def _as_frame(table: tables.Table, rows: Iterable[dict[str, Any]]) -> pl.DataFrame:
-    return table.conform(pl.DataFrame(sorted(rows, key=_row_order), schema=table.schema, orient="row"))
+def _read_what_changed(
+    texts: Texts, kept: Extracted, declared: Mapping[str, str], known_names: Mapping[str, str]
+) -> tuple[list[ReadDocument], Extracted, Lexicon]:
+    """The documents that must be read, what was kept of all others, and the lexicon of tonight.
 
+    Other documents give other counts of words. Where that changes the usage of a word, the names are counted anew of
+    the documents that it was looked up for; where the usage of a word or name changed, they are read.
+    """
+    is_name = pl.col("what").is_in(NAME_COUNTS)
+    old = sum_counts(kept.counts)
+    kept = kept.select(kept.documents.join(texts.sha256, on=["document_id", "sha256"], how="semi")["document_id"])
+    read = texts.read(texts.sha256.join(kept.documents, on="document_id", how="anti")["document_id"])
 
-def _row_order(row: dict[str, Any]) -> tuple[str, int, int, str]:
-    return row["document_id"], row["start_char"], row["end_char"], row["id"]
+    old_words = old.filter(~is_name)
+    words = sum_counts(pl.concat([kept.counts, _frame_counts(read)]).filter(~is_name))
+    written = build_lexicon(words.iter_rows())
+    stale = find_stale(kept, build_lexicon(old_words.iter_rows()), written, list_other_folds(old_words, words))
+    kept, read = kept.without(stale), read + texts.read(stale)
+    for document in read:
+        document.count_names(written)
 
-
-def _parse(
-    sentences: Sequence[Sentence],
-    model: str,
-    processes: int,
-    map_batches: MapBatches | None,
-    memo: Memo | None,
-    progress: UnitProgress,
-) -> list[Parse | None]:
-    if model not in {"spacy", "lite", "auto"}:
-        raise ModelError(f'extraction.nlp is "{model}", must be one of spacy, lite, auto.')
-    parses: list[Parse | None] = [None] * len(sentences)
-    if model == "lite" or (model == "auto" and missing_parts()):
-        return parses
-    wanted = [i for i, s in enumerate(sentences) if s.is_english and _is_running_text(s)]
-    texts = [sentences[i].clean.text for i in wanted]
-    progress.n_characters = sum(map(len, set(texts)))
-    found = parsing.parse_sentences(
-        texts, processes=processes, map_batches=map_batches, memo=memo, advance=progress.advance
+    new = sum_counts(pl.concat([kept.counts, _frame_counts(read)]))
+    before, now = build_lexicon(old.iter_rows(), declared), build_lexicon(new.iter_rows(), known_names)
+    folds = list_other_folds(old, new) | list_other_names(
+        before.joined | dict(declared), now.joined | dict(known_names)
     )
-    for i, parse in zip(wanted, found, strict=True):
-        parses[i] = parse
-    return parses
+    stale = find_stale(kept, before, now, folds)
+    again = texts.read(stale)
+    for document in again:
+        document.count_names(written)
+    return read + again, kept.without(stale), now
+
+
+def _extract(
+    read: Sequence[ReadDocument], titles: Mapping[str, str], lexicon: Lexicon, *, cooccurrence: bool
+) -> Extracted:
+    """What the read documents give; `documents` stays empty, as some have no sentence."""
+    mentions: list[dict[str, Any]] = []
+    relations: list[dict[str, Any]] = []
+    definitions: list[tuple[str, str, str, int]] = []
+    places: list[tuple[str, str, int]] = []
+    for document in read:
+        rows = DocumentRows(document.find_readings(lexicon), titles[document.id], cooccurrence=cooccurrence)
+        mentions += rows.mentions.values()
+        relations += rows.relations.values()
+        definitions += ((document.id, *defined, n) for defined, n in rows.definitions.items())
+        places += ((document.id, surface, n) for surface, n in rows.places.items())
+    asked = {"document_id": [document.id for document in read], "asked": [sorted(document.asked) for document in read]}
+    lists = pl.DataFrame(asked, schema={"document_id": pl.String, "asked": pl.List(pl.String)})
+    return Extracted(
+        pl.DataFrame(schema=SCHEMAS["documents"]),
+        _frame_counts(read),
+        lists.explode("asked").drop_nulls(),
+        *(
+            pl.DataFrame(rows, schema=SCHEMAS[name], orient="row")
+            for name, rows in (
+                ("mentions", mentions), ("relations", relations), ("definitions", definitions), ("places", places)
+            )
+        ),
+    )  # fmt: skip
+
+
+def _frame_counts(read: Iterable[ReadDocument]) -> pl.DataFrame:
+    rows = [(document.id, *counted, n) for document in read for counted, n in document.counts.items() if n]
+    return pl.DataFrame(rows, schema=SCHEMAS["counts"], orient="row")
+
+
+@dataclass
+class ReadDocument:
+    """A document cut into sentences, with its counts, and what was looked up for it (Lexicon.asked)."""
+
+    id: str
+    sentences: list[Sentence]
+    parses: list[Parse | None]
+    words: list[list[Word]]
+    counts: Counts = field(default_factory=Counter)
+    asked: set[str] = field(default_factory=set)
+
+    def count_words(self) -> None:
+        for sentence, parse, words in zip(self.sentences, self.parses, self.words, strict=True):
+            if sentence.kind == "heading":
+                self.counts[HEADING, sentence.clean.text.casefold(), ""] += 1
+            if _is_running_text(sentence):
+                count_words(self.counts, sentence.clean, words, parse)
+
+    def count_names(self, written: Lexicon) -> None:
+        """`written` knows the words of the corpus, and no names yet."""
+        written.asked = self.asked
+        for sentence, words in zip(self.sentences, self.words, strict=True):
+            if _is_running_text(sentence):
+                count_names(self.counts, written, sentence.clean, words)
+
+    def find_readings(self, lexicon: Lexicon) -> list[Reading]:
+        lexicon.asked = self.asked
+        readings = []
+        for sentence, parse, words in zip(self.sentences, self.parses, self.words, strict=True):
+            names = find_names(sentence.clean, words, parse, lexicon, sentence.kind)
+            names = [name for name in names if sentence.locate(name.start, name.end)]
+            text = sentence.clean.text
+            relations = find_relations(text, parse, names) if parse else find_pattern_relations(text, names)
+            readings.append(Reading(sentence, parse, names, relations, find_definitions(text, parse, names)))
+        return readings
+
+
+class Texts:
+    """The documents of tonight. sha256: by document, of all that it has of its own: text, title, text units."""
+
+    def __init__(self, documents: pl.DataFrame, text_units: pl.DataFrame, parser: Parser | None) -> None:
+        self._documents, self._text_units, self._parser = documents, text_units, parser
+        self.titles: dict[str, str] = dict(documents.select("id", "title").iter_rows())
+        ordered = text_units.sort("document_id", "start_char", "end_char")
+        places = ordered.select("document_id", "id", "start_char", "end_char").iter_rows()
+        units = {document_id: list(rows) for document_id, rows in groupby(places, key=lambda row: row[0])}
+        rows = [
+            (document_id, memo_key(text, title, orjson.dumps(units.get(document_id, ())).decode()))
+            for document_id, text, title in documents.select("id", "text", "title").iter_rows()
+        ]
+        self.sha256 = pl.DataFrame(rows, schema=SCHEMAS["documents"], orient="row")
+
+    def read(self, document_ids: pl.Series) -> list[ReadDocument]:
+        """Those that have a sentence, their words counted."""
+        chosen = document_ids.implode()
+        sentences = cut_sentences(
+            self._documents.filter(pl.col("id").is_in(chosen)),
+            self._text_units.filter(pl.col("document_id").is_in(chosen)),
+        )
+        parses = self._parser.parse(sentences) if self._parser else [None] * len(sentences)
+        found = []
+        parsed = zip(sentences, parses, strict=True)
+        for document_id, pairs in groupby(parsed, key=lambda pair: pair[0].document_id):
+            its = list(pairs)
+            words = [find_words(sentence.clean.text, parse, sentence.clean.opens) for sentence, parse in its]
+            document = ReadDocument(document_id, [sentence for sentence, _ in its], [parse for _, parse in its], words)
+            document.count_words()
+            found.append(document)
+        return found
+
+
+@dataclass(frozen=True)
+class Parser:
+    """Where sentences are parsed, and who is told."""
+
+    processes: int
+    map_batches: MapBatches | None
+    memo: Memo | None
+    progress: UnitProgress
+
+    def parse(self, sentences: Sequence[Sentence]) -> list[Parse | None]:
+        """None for what is not English, or no running text."""
+        parses: list[Parse | None] = [None] * len(sentences)
+        wanted = [i for i, s in enumerate(sentences) if s.is_english and _is_running_text(s)]
+        texts = [sentences[i].clean.text for i in wanted]
+        self.progress.n_characters += sum(map(len, set(texts)))
+        found = parsing.parse_sentences(
+            texts,
+            processes=self.processes,
+            map_batches=self.map_batches,
+            memo=self.memo,
+            advance=self.progress.advance,
+        )
+        for i, parse in zip(wanted, found, strict=True):
+            parses[i] = parse
+        return parses
 
 
 def _is_running_text(sentence: Sentence) -> bool:
     return sentence.kind in {"prose", "item"} or (sentence.kind == "cell" and sentence.clean.text.count(" ") >= 4)
-
-
-def _read(
-    sentences: Sequence[Sentence], parses: Sequence[Parse | None], known_names: Mapping[str, str]
-) -> tuple[list[Reading], Lexicon]:
-    """Two passes over the corpus: how it writes its words, then the names and relations of each sentence."""
-    words = [find_words(s.clean.text, parse, s.clean.opens) for s, parse in zip(sentences, parses, strict=True)]
-    lexicon = Lexicon()
-    running = [i for i, s in enumerate(sentences) if _is_running_text(s)]
-    for i in running:
-        count_words(lexicon, sentences[i].clean, words[i], parses[i])
-    for i in running:
-        count_names(lexicon, sentences[i].clean, words[i])
-    lexicon.headings.update(s.clean.text.casefold() for s in sentences if s.kind == "heading")
-    lexicon.declare(known_names)
-    readings = []
-    for sentence, parse, its_words in zip(sentences, parses, words, strict=True):
-        names = find_names(sentence.clean, its_words, parse, lexicon, sentence.kind)
-        names = [name for name in names if sentence.locate(name.start, name.end)]
-        text = sentence.clean.text
-        relations = find_relations(text, parse, names) if parse else find_pattern_relations(text, names)
-        readings.append(Reading(sentence, parse, names, relations, find_definitions(text, parse, names)))
-    return readings, lexicon
-
-
-class Rows:
-    """The rows made so far; a place in a document gives one mention, a statement one relation."""
-
-    def __init__(self, cooccurrence: bool) -> None:
-        self.cooccurrence = cooccurrence
-        self.mentions: dict[tuple[str, int, int], dict[str, Any]] = {}
-        self.relations: dict[str, dict[str, Any]] = {}
-        self.defined: dict[str, Counter[str]] = defaultdict(Counter)
-        self.placed: Counter[str] = Counter()
-
-    def append_document(self, readings: Sequence[Reading], title: str) -> None:
-        header: dict[int, str] = {}
-        last_row = -2
-        for (block, kind), places in groupby(
-            read_places(readings, title), key=lambda item: (item[0].sentence.block, item[0].sentence.kind)
-        ):
-            cells: dict[int, Reading] = {}
-            place = None
-            for reading, place in places:
-                self._append_sentence(reading, place)
-                cells[reading.sentence.column] = reading
-            if kind == "cell" and place is not None:
-                if block > last_row + 2:  # the rule under the header is a block without words
-                    header = {column: cell.sentence.clean.text for column, cell in cells.items()}
-                for cell, found in row_relations(cells, header, place):
-                    for name in cells[0].names[:1]:  # the subject, where the relation shows it to be a name
-                        if cells[0].surface(name) == found.subject:
-                            self._append_name(cells[0], name)
-                    self._append_field(cell, found)
-                last_row = block
-
-    def _append_sentence(self, reading: Reading, place: Place) -> None:
-        ends = {end for relation in reading.relations for end in (relation.subject, relation.object) if end is not None}
-        for name in sorted({name for name in reading.names if name.is_sure} | ends, key=name_order):
-            self._append_name(reading, name)
-        typed: set[frozenset[str]] = set()
-        for relation in reading.relations:
-            pair = self._append_relation(reading, relation, place)
-            typed.add(frozenset(pair))
-        for found in field_relations(reading, place):
-            typed.add(frozenset(self._append_field(reading, found)))
-        if self.cooccurrence and reading.sentence.kind in {"prose", "item"}:
-            self._append_pairs(reading, typed)
-
-    def _append_name(self, reading: Reading, name: Name) -> None:
-        row = _mention_row(reading, name)
-        if row is not None:
-            self.mentions.setdefault((row["document_id"], row["start_char"], row["end_char"]), row)
-            self.placed[row["surface"]] += stands_for_place(reading.sentence.clean.text, name)
-            if definition := reading.definitions.get(name):
-                self.defined[row["surface"]][definition.type] += 1
-
-    def _append_relation(self, reading: Reading, relation: Relation, place: Place) -> tuple[str, ...]:
-        subject = reading.surface(relation.subject) if relation.subject else ""
-        object_ = reading.surface(relation.object) if relation.object else ""
-        if relation.subject is None:
-            found = resolve(reading, place, relation.subject_span, is_object=False, other=object_)
-            subject = found.surface if found else ""
-        if relation.object is None:
-            found = resolve(reading, place, relation.object_span, is_object=True, other=subject)
-            object_ = found.surface if found else ""
-        if not subject or not object_ or subject.casefold() == object_.casefold():
-            return ()
-        text = reading.sentence.clean.text
-        spans = (relation.subject_span, relation.predicate_span, relation.object_span)
-        written = [" ".join(text[slice(*span)].split()) for span in spans]
-        written[0] = reading.surface(relation.subject) if relation.subject else written[0]
-        written[2] = reading.surface(relation.object) if relation.object else written[2]
-        self._append_row(_relation_row(reading, (subject, relation.predicate, object_), written, "extracted"))
-        return subject, object_
-
-    def _append_field(self, reading: Reading, found: FieldRelation) -> tuple[str, ...]:
-        object_ = reading.surface(found.object)
-        if found.subject.casefold() == object_.casefold():
-            return ()
-        self._append_name(reading, found.object)
-        written = [found.subject, found.label, object_]
-        self._append_row(_relation_row(reading, (found.subject, found.predicate, object_), written, "extracted"))
-        return found.subject, object_
-
-    def _append_pairs(self, reading: Reading, typed: set[frozenset[str]]) -> None:
-        surfaces = sorted({reading.surface(name) for name in reading.names if name.is_sure})
-        for a, b in combinations(surfaces, 2) if len(surfaces) <= MAX_COOCCURRING else ():
-            if frozenset((a, b)) not in typed and a.casefold() != b.casefold():
-                self._append_row(_relation_row(reading, (a, CO_OCCURS, b), [a, "", b], "cooccurrence"))
-
-    def _append_row(self, row: dict[str, Any]) -> None:
-        self.relations.setdefault(row["id"], row)
-
-
-def _mention_row(reading: Reading, name: Name) -> dict[str, Any] | None:
-    sentence = reading.sentence
-    span = sentence.locate(name.start, name.end)
-    if span is None:
-        return None
-    surface = reading.surface(name)
-    relative = str(span[0] - sentence.unit_start), str(span[1] - sentence.unit_start)
-    definition = reading.definitions.get(name)
-    method = {"known": "declared", "ner": "spacy"}.get(name.kind, "rule" if reading.parse else "lite")
-    return {
-        "id": row_id("entity_mention", sentence.text_unit_id, *relative, surface),
-        "entity_id": None, "text_unit_id": sentence.text_unit_id, "document_id": sentence.document_id,
-        "surface": surface,
-        "type": name.type, "description": definition.text if definition else "",
-        "start_char": span[0], "end_char": span[1], "method": method,
-    }  # fmt: skip
-
-
-def _relation_row(
-    reading: Reading, triple: tuple[str, str, str], written: Sequence[str], origin: str
-) -> dict[str, Any]:
-    """A row whose place is the sentence or table row; `written` is subject, predicate, object as they stand there."""
-    sentence = reading.sentence
-    start, end = sentence.row
-    relative = str(start - sentence.unit_start), str(end - sentence.unit_start)
-    subject, predicate, object_ = triple
-    quote = " ".join(sentence.row_text.split())
-    return {
-        "id": row_id("relationship_mention", sentence.text_unit_id, *relative, subject, predicate, object_),
-        "text_unit_id": sentence.text_unit_id, "document_id": sentence.document_id, "subject": subject,
-        "predicate": predicate, "object": object_, "subject_surface": written[0], "predicate_surface": written[1],
-        "object_surface": written[2], "description": "", "strength": None, "start_char": start, "end_char": end,
-        "is_verified": written[0] in quote and written[2] in quote, "origin": origin,
-        "method": "spacy" if reading.parse else "lite",
-    }  # fmt: skip

@@ -6,16 +6,16 @@ place or given name that everybody knows; what the news model believes, where th
 has the shape of what it is believed to be. All mentions of a name get one type, but that a part of a person's name
 means that person in that person's documents.
 
-Reads rows of entity_mentions and relationship_mentions as dictionaries. Does not: decide which names mean one entity.
+Reads entity_mentions and relationship_mentions. Does not: decide which names mean one entity.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
+import polars as pl
 import regex
 
 from graphrag.nlp.corpus import Lexicon
@@ -24,6 +24,7 @@ from graphrag.nlp.people_and_places import GIVEN_NAMES, PLACES
 from graphrag.nlp.technologies import technology_type
 from graphrag.nlp.words import Name, head_type
 
+UNKNOWN = "unknown"
 PERSON_OBJECTS = words(
     "authored_by written_by reviewed_by commanded_by led_by decided_by approved_by proposed_by reported_by managed_by "
     "sponsored_by signed_by created_by maintained_by on_call_by"
@@ -62,53 +63,69 @@ class Evidence:
 
 
 def settle_types(
-    mentions: Sequence[dict[str, Any]],
-    relations: Sequence[Mapping[str, Any]],
-    defined: Mapping[str, Counter[str]],
-    placed: Mapping[str, int],
+    mentions: pl.DataFrame,
+    relations: pl.DataFrame,
+    definitions: pl.DataFrame,
+    places: pl.DataFrame,
     lexicon: Lexicon,
-) -> None:
-    """Give each mention of undeclared type the type of its name.
+) -> pl.DataFrame:
+    """The mentions; each of undeclared type has the type of its name.
 
-    defined: surface -> types that sentences give it. placed: surface -> mentions that stand where places do.
+    mentions: surface, type, method, document_id. relations: subject, predicate, object, origin. definitions: surface,
+    type, n: how often sentences say that it is one. places: surface, n: how often it stands where places do.
     """
+    types = _choose_types(mentions, relations, definitions, places, lexicon)
+    is_open = (pl.col("method") != "declared") | (pl.col("type") == UNKNOWN)
+    chosen = pl.when(is_open).then(pl.col("surface").replace_strict(types, default=UNKNOWN)).otherwise("type")
+    return _type_short_names(mentions.with_columns(type=chosen))
+
+
+def _choose_types(
+    mentions: pl.DataFrame,
+    relations: pl.DataFrame,
+    definitions: pl.DataFrame,
+    places: pl.DataFrame,
+    lexicon: Lexicon,
+) -> dict[str, str]:
+    """Surface -> its type; where all that was seen of it says nothing, that of most who write it in another case."""
     seen: dict[str, Evidence] = {}
-    for mention in mentions:
-        evidence = seen.setdefault(mention["surface"], Evidence(mention["surface"]))
-        evidence.guessed[mention["type"]] += 1
-    for surface, evidence in seen.items():
-        evidence.n_placed = placed.get(surface, 0)
-    for surface, kinds in defined.items():
+    for surface, kind, n in mentions.group_by("surface", "type").len().iter_rows():
+        seen.setdefault(surface, Evidence(surface)).guessed[kind] = n
+    for surface, kind, n in definitions.select("surface", "type", "n").iter_rows():
         if surface in seen:
-            seen[surface].defined.update(kinds)
-    for relation in relations:
-        if relation["origin"] == "extracted":
-            _note_roles(relation, seen)
+            seen[surface].defined[kind] += n
+    for surface, n in places.select("surface", "n").iter_rows():
+        if surface in seen:
+            seen[surface].n_placed += n
+    stated = relations.filter(pl.col("origin") == "extracted")
+    for predicate, subject in stated.select("predicate", "subject").unique().iter_rows():
+        if found := seen.get(subject):
+            _note_subject(predicate, found)
+    for predicate, object_ in stated.select("predicate", "object").unique().iter_rows():
+        if found := seen.get(object_):
+            _note_object(predicate, found)
     given = _given_names(seen)
     types = {surface: choose_type(evidence, lexicon, given) for surface, evidence in seen.items()}
     cased: dict[str, Counter[str]] = defaultdict(Counter)
     for surface, evidence in seen.items():
-        if types[surface] != "unknown":
+        if types[surface] != UNKNOWN:
             cased[surface.casefold()][types[surface]] += evidence.guessed.total()
-    for row in mentions:
-        if row["method"] == "declared" and row["type"] != "unknown":
-            continue
-        row["type"] = types[row["surface"]]
-        if row["type"] == "unknown" and (votes := cased.get(row["surface"].casefold())):
-            row["type"] = min(votes, key=lambda kind: (-votes[kind], kind))
-    _type_short_names(mentions)
+    for surface, kind in types.items():
+        if kind == UNKNOWN and (votes := cased.get(surface.casefold())):
+            types[surface] = min(votes, key=lambda kind: (-votes[kind], kind))
+    return types
 
 
-def _note_roles(row: Mapping[str, Any], seen: Mapping[str, Evidence]) -> None:
-    predicate = row["predicate"]
-    if subject := seen.get(row["subject"]):
-        subject.is_person |= predicate in PERSON_SUBJECTS
-        subject.is_authored |= predicate in {"authored_by", "reviewed_by"}
-    if object_ := seen.get(row["object"]):
-        object_.is_person |= predicate in PERSON_OBJECTS
-        object_.is_surely_person |= predicate in SURELY_PERSON
-        object_.is_language |= predicate in LANGUAGE_OBJECTS
-        object_.is_built_on |= predicate in TECHNOLOGY_PREDICATES
+def _note_subject(predicate: str, subject: Evidence) -> None:
+    subject.is_person |= predicate in PERSON_SUBJECTS
+    subject.is_authored |= predicate in {"authored_by", "reviewed_by"}
+
+
+def _note_object(predicate: str, object_: Evidence) -> None:
+    object_.is_person |= predicate in PERSON_OBJECTS
+    object_.is_surely_person |= predicate in SURELY_PERSON
+    object_.is_language |= predicate in LANGUAGE_OBJECTS
+    object_.is_built_on |= predicate in TECHNOLOGY_PREDICATES
 
 
 def _given_names(seen: Mapping[str, Evidence]) -> frozenset[str]:
@@ -164,17 +181,21 @@ def _choose_type_in_prose(evidence: Evidence) -> str:
     return guess or ("technology" if evidence.is_built_on else "unknown")
 
 
-def _type_short_names(mentions: Sequence[dict[str, Any]]) -> None:
+def _type_short_names(mentions: pl.DataFrame) -> pl.DataFrame:
     """A surname or given name that stands alone is the person of that name in the same document."""
-    parts: dict[str, set[str]] = defaultdict(set)
-    for row in mentions:
-        if row["type"] == "person" and " " in row["surface"]:
-            parts[row["document_id"]].update(row["surface"].split())
-    for row in mentions:
-        is_short = row["surface"] in parts[row["document_id"]] and len(row["surface"]) > 2
-        is_open = row["type"] in {"unknown", "location", "organization", "group"} and row["method"] != "declared"
-        if is_short and is_open and row["surface"] not in PLACES and NAME_PART.fullmatch(row["surface"]):
-            row["type"] = "person"
+    persons = mentions.filter((pl.col("type") == "person") & pl.col("surface").str.contains(" ", literal=True))
+    surfaces = persons["surface"].unique().to_list()
+    parts = {surface: [part for part in surface.split() if is_short_name(part)] for surface in surfaces}
+    in_person = pl.col("surface").replace_strict(parts, return_dtype=pl.List(pl.String))
+    short = persons.select("document_id", in_person).explode("surface").drop_nulls().unique().with_columns(short=True)
+    is_open = pl.col("type").is_in([UNKNOWN, "location", "organization", "group"]) & (pl.col("method") != "declared")
+    kind = pl.when(is_open & pl.col("short")).then(pl.lit("person")).otherwise("type")
+    joined = mentions.join(short, on=["document_id", "surface"], how="left", maintain_order="left")
+    return joined.with_columns(type=kind).drop("short")
+
+
+def is_short_name(part: str) -> bool:
+    return len(part) > 2 and part not in PLACES and NAME_PART.fullmatch(part) is not None
 
 
 def has_person_shape(surface: str) -> bool:

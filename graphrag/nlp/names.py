@@ -2,21 +2,31 @@
 
 A name is a declared name, an identifier, a run of proper nouns, an acronym, a span of the NER model, or a lower-case
 compound under a technical head noun. What counts as a name at a sentence start, or as one name across "and", is decided
-by how the whole corpus writes it: `Lexicon` counts that in a first pass.
+by how the whole corpus writes it: `Lexicon` has counted that in a first pass.
 
 Does not: decide which names mean the same entity (index/disambiguation.py), or relate them (index/nlp/relations).
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 import regex
 
-from graphrag.nlp.corpus import Lexicon
+from graphrag.nlp.corpus import (
+    COMPOUND,
+    JOINED,
+    LABEL,
+    LOWER,
+    NAME,
+    SENTENCE,
+    TECHNICAL,
+    UPPER,
+    Counts,
+    Lexicon,
+)
 from graphrag.nlp.lexicon import (
     CALENDAR_WORDS,
     CLOSED_WORDS,
@@ -67,31 +77,32 @@ PRIORITY = {
 }
 
 
-def count_words(lexicon: Lexicon, clean: Clean, words: Sequence[Word], parse: Parse | None) -> None:
+def count_words(counts: Counts, clean: Clean, words: Sequence[Word], parse: Parse | None) -> None:
     """First pass over one sentence of running text: how its words are written, what the model takes names for."""
     for span in model_spans(clean, parse) if parse else ():
-        lexicon.labels.setdefault(clean.text[span.start : span.end].casefold(), Counter())[span.type] += 1
-    lexicon.n_sentences += 1
-    lexicon.n_technical += bool(clean.codes or any(word.fold in TECHNICAL_WORDS for word in words))
+        counts[LABEL, clean.text[span.start : span.end].casefold(), span.type] += 1
+    counts[SENTENCE, "", ""] += 1
+    counts[TECHNICAL, "", ""] += bool(clean.codes or any(word.fold in TECHNICAL_WORDS for word in words))
     if is_shouted(words):
         return
     for word in words:
         if word.text.islower():
-            lexicon.lower[word.fold] += 1
+            counts[LOWER, word.fold, ""] += 1
         elif word.is_capital and not word.is_due:
-            lexicon.upper[word.fold] += 1
+            counts[UPPER, word.fold, ""] += 1
 
 
-def count_names(lexicon: Lexicon, clean: Clean, words: Sequence[Word]) -> None:
-    """Second pass: which runs of capitals, compounds, and names across "and" the corpus has."""
+def count_names(counts: Counts, lexicon: Lexicon, clean: Clean, words: Sequence[Word]) -> None:
+    """Second pass, with a lexicon of words alone: which runs of capitals, compounds, names across "and" there are."""
     if is_shouted(words):
         return
     for name in proper_runs(clean, words, lexicon, first_pass=True):
         if name.is_sure:
-            lexicon.names[clean.text[name.start : name.end].casefold()] += 1
+            counts[NAME, clean.text[name.start : name.end].casefold(), ""] += 1
     for name in compounds(clean, words):
-        lexicon.compounds[clean.text[name.start : name.end].casefold()] += 1
-    lexicon.joined |= {name: head_type(name) or "unknown" for name in find_joined_names(clean, words)}
+        counts[COMPOUND, clean.text[name.start : name.end].casefold(), ""] += 1
+    for text in find_joined_names(clean, words):
+        counts[JOINED, text, head_type(text) or "unknown"] += 1
 
 
 def find_joined_names(clean: Clean, words: Sequence[Word]) -> list[str]:
@@ -115,7 +126,7 @@ def find_names(clean: Clean, words: Sequence[Word], parse: Parse | None, lexicon
     found += identifiers(clean, words)
     found += small_variants(words, lexicon)
     found += [
-        Name(word.start, word.end, head_type(word.text), "compound", is_sure=lexicon.lower[word.fold] > 1)
+        Name(word.start, word.end, head_type(word.text), "compound", is_sure=lexicon.usage(word.fold).n_small > 1)
         for word in words
         if KEBAB.fullmatch(word.text) and is_kebab_name(word.text)
     ]
@@ -137,10 +148,10 @@ def find_names(clean: Clean, words: Sequence[Word], parse: Parse | None, lexicon
 
 def heading_names(clean: Clean, words: Sequence[Word], lexicon: Lexicon) -> list[Name]:
     """In a heading every word may have a capital: only names that running text has too, in no common heading."""
-    if lexicon.headings[clean.text.casefold()] >= 3:
+    if lexicon.usage(clean.text.casefold()).n_headings >= 3:
         return []
     runs = proper_runs(clean, words, lexicon)
-    return [run for run in runs if lexicon.names[clean.text[run.start : run.end].casefold()] >= 2]
+    return [run for run in runs if lexicon.usage(clean.text[run.start : run.end].casefold()).n_named >= 2]
 
 
 def known_names(clean: Clean, words: Sequence[Word], lexicon: Lexicon) -> list[Name]:
@@ -149,9 +160,9 @@ def known_names(clean: Clean, words: Sequence[Word], lexicon: Lexicon) -> list[N
     end = 0
     folds = [word.fold for word in words]
     for position, fold in enumerate(folds):
-        for length in lexicon.known_lengths.get(fold, ()) if position >= end else ():
+        for length in lexicon.declared_lengths(fold) if position >= end else ():
             here = words[position : position + length]
-            entries = lexicon.known.get(tuple(folds[position : position + length]), ())
+            entries = lexicon.declared_names(" ".join(folds[position : position + length]))
             kind = next((kind for parts, kind in entries if is_same_name(parts, here, clean.text, lexicon)), None)
             if kind is not None:
                 found.append(Name(here[0].start, here[-1].end, kind, "known"))
@@ -166,8 +177,10 @@ def is_same_name(parts: Sequence[str], here: Sequence[Word], text: str, lexicon:
     if len(parts) == 1:
         word, fold = here[0].text, here[0].fold
         is_small = word == parts[0].lower() and parts[0][1:].islower() and here[0].tag[:1] in {"N", ""}
-        is_rare = lexicon.upper[fold] == 0 or 2 * lexicon.upper[fold] >= lexicon.lower[fold]
-        return word == parts[0] or (is_small and is_rare and fold not in GENERIC_NAMES)
+        if word == parts[0] or not is_small or fold in GENERIC_NAMES:
+            return word == parts[0]
+        usage = lexicon.usage(fold)
+        return not usage.is_big or usage.case >= 1
     return all(text[a.end : b.start] in {" ", "-", "/", " & "} for a, b in pairwise(here))
 
 
@@ -176,8 +189,7 @@ def small_variants(words: Sequence[Word], lexicon: Lexicon) -> list[Name]:
     found = []
     for word in words:
         is_noun = word.text.islower() and word.tag in {"NN", "NNP", "FW", ""} and word.fold not in ORDINARY_WORDS
-        is_mostly_name = lexicon.names[word.fold] > max(1, lexicon.lower[word.fold])
-        if is_noun and is_mostly_name and lexicon.upper[word.fold] > lexicon.lower[word.fold]:
+        if is_noun and lexicon.is_mostly_name(word.fold):
             found.append(Name(word.start, word.end, lexicon.model_type(word.text) or "unknown", "end"))
     return found
 
@@ -239,8 +251,8 @@ def is_code_name(text: str) -> bool:
 
 
 def with_corpus_evidence(name: Name, clean: Clean, lexicon: Lexicon) -> Name:
-    fold = clean.text[name.start : name.end].casefold()
-    return replace(name, is_sure=lexicon.is_name(fold) or lexicon.compounds[fold] >= 3)
+    usage = lexicon.usage(clean.text[name.start : name.end].casefold())
+    return replace(name, is_sure=usage.is_name or usage.n_compounds >= 3)
 
 
 def expansions(clean: Clean, words: Sequence[Word]) -> list[Name]:
@@ -285,10 +297,10 @@ def is_junk(text: str, kind: str, lexicon: Lexicon) -> bool:
 
 def is_plain_word(text: str, kind: str, lexicon: Lexicon) -> bool:
     """In texts about people and places: a word that is also written small, and that the model never took for a name."""
-    fold = text.casefold()
-    if kind not in {"proper", "acronym", "end"} or " " in text or fold in lexicon.labels:
+    if kind not in {"proper", "acronym", "end"} or " " in text:
         return False
-    return lexicon.lower[fold] > 0 and 2 * lexicon.lower[fold] >= lexicon.names[fold]
+    usage = lexicon.usage(text.casefold())
+    return not usage.label and usage.is_half_small
 
 
 def resolve_overlaps(names: Iterable[Name]) -> list[Name]:

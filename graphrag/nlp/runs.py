@@ -55,7 +55,7 @@ def proper_runs(clean: Clean, words: Sequence[Word], lexicon: Lexicon, *, first_
             type_hint = "" if type_hint in PARTS else type_hint
             longer = text[start : following.end].casefold()
             alone = text[start:end].casefold()
-            if not first_pass and (lexicon.is_name(longer) or not lexicon.is_name(alone)):
+            if not first_pass and (lexicon.usage(longer).is_name or not lexicon.usage(alone).is_name):
                 end = following.end
                 last += 1
         is_longer = last > position and not all(VERSION.fullmatch(word.text) for word in words[position + 1 : last + 1])
@@ -63,8 +63,7 @@ def proper_runs(clean: Clean, words: Sequence[Word], lexicon: Lexicon, *, first_
         is_whole = len(words) == 1 and words[position].tag in {"NNP", "NNPS", "NN", ""} and len(text) > 3  # "Kafka."
         is_known = last == position and is_certain_technology(words[position].text)
         is_proven = is_cell or is_whole or is_known or not words[position].is_due or not words[position].is_plain
-        fold = words[position].fold
-        is_sure = is_proven or lexicon.upper[fold] > 0 or (not first_pass and lexicon.is_name(fold))
+        is_sure = is_proven or (usage := lexicon.usage(words[position].fold)).is_big or usage.is_name
         if words[position].fold in HONORIFICS - {"st"} and last > position:
             type_hint = "person"
         found.append(Name(start, end, head_type(text[start:end]) or type_hint or "unknown", kind, is_sure))
@@ -90,17 +89,16 @@ def starts_run(text: str, words: Sequence[Word], position: int, lexicon: Lexicon
     if word.fold in CALENDAR_WORDS:
         return leads and not word.is_due
     is_mid = not word.is_due
-    if leads and following is not None and lexicon.is_name(f"{word.fold} {following.fold}"):
+    if leads and following is not None and lexicon.usage(f"{word.fold} {following.fold}").is_name:
         return True
     if word.fold in ORDINARY_WORDS:
         if not is_mid:
-            return (
-                leads and word.tag == "NNP" and lexicon.names[f"{word.fold} {following.fold if following else ''}"] > 0
-            )
+            pair = f"{word.fold} {following.fold if following else ''}"
+            return leads and word.tag == "NNP" and lexicon.usage(pair).n_named > 0
         return leads or (word.tag == "NNP" and text[word.start - 1 : word.start] == " ")
     if is_certain_technology(word.text):
         return True
-    if not leads and word.is_plain and lexicon.is_common(word.fold):
+    if not leads and word.is_plain and lexicon.usage(word.fold).is_common:
         return False
     if is_mid:
         return word.tag not in {"PRP", "DT", "IN", "CC", "MD", "WDT", "WP", "WRB"}
@@ -108,9 +106,9 @@ def starts_run(text: str, words: Sequence[Word], position: int, lexicon: Lexicon
         return True
     if leads and is_third_capital(text, words, position + 2):
         return True
-    lower, upper = lexicon.lower[word.fold], lexicon.upper[word.fold]
-    if lower or upper:
-        return upper >= lower
+    usage = lexicon.usage(word.fold)
+    if usage.n_small or usage.is_big:
+        return usage.case >= 2
     if following is not None and VERSION.fullmatch(following.text):
         return word.tag[:2] in {"NN", ""} and not word.fold.endswith("ly")
     if leads:

@@ -83,7 +83,7 @@ def merge_runs(clean: Clean, runs: list[Name], spans: list[Name], lexicon: Lexic
 def fit_run(clean: Clean, run: Name, spans: Sequence[Name], lexicon: Lexicon) -> tuple[int, int]:
     """A run without the title before a person, or the office before a place: "Prime Minister of Siam" -> Siam."""
     text = clean.text[run.start : run.end]
-    if head_type(text) or lexicon.names[text.casefold()] > 1 or lexicon.is_technical:
+    if head_type(text) or lexicon.usage(text.casefold()).n_named > 1 or lexicon.is_technical:
         return run.start, run.end
     for span in spans:
         if span.end != run.end or span.start <= run.start:
@@ -126,9 +126,7 @@ def is_widely_name(text: str, lexicon: Lexicon) -> bool:
     """A span that only the NER model saw: several words, or one that the corpus does not write small."""
     if " " in text:
         return True
-    fold = text.casefold()
-    if lexicon.is_common(fold):
+    usage = lexicon.usage(text.casefold())
+    if usage.is_common:
         return False
-    return (lexicon.upper[fold] > 0 and lexicon.upper[fold] >= lexicon.lower[fold]) or not all(
-        part[1:].islower() for part in text.split("-")
-    )
+    return (usage.is_big and usage.case >= 2) or not all(part[1:].islower() for part in text.split("-"))

@@ -158,6 +158,7 @@ def extract_with_nlp(run: Run) -> Frames:
         processes=run.processes,
         map_batches=run.map_batches,
         memo=run.memo,
+        rules=run.code,
         advance=run.progress.advance,
     )
     return built._asdict()

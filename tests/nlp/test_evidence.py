@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
+import polars as pl
 import pytest
 
 from graphrag.nlp.corpus import Lexicon
@@ -24,14 +24,24 @@ def settle(
     **lower: int,
 ) -> list[str]:
     """The types of (surface, guessed type) mentions of one document."""
-    rows: list[dict[str, Any]] = [
-        {"surface": surface, "type": kind, "method": method, "document_id": "a"} for surface, kind in mentions
-    ]
-    edges = [{"subject": s, "predicate": p, "object": o, "origin": "extracted"} for s, p, o in relations]
+    found = pl.DataFrame(
+        [(surface, kind, method, "a") for surface, kind in mentions],
+        schema=["surface", "type", "method", "document_id"],
+        orient="row",
+    )
+    edges = pl.DataFrame(
+        [(*relation, "extracted") for relation in relations],
+        schema=dict.fromkeys(["subject", "predicate", "object", "origin"], pl.String),
+        orient="row",
+    )
     lexicon = Lexicon(lower=Counter(lower), n_sentences=10, n_technical=10 if technical else 0)
-    types = {name: Counter([kind]) for name, kind in (defined or {}).items()}
-    settle_types(rows, edges, types, placed or {}, lexicon)
-    return [row["type"] for row in rows]
+    types = pl.DataFrame(
+        [(name, kind, 1) for name, kind in (defined or {}).items()],
+        schema={"surface": pl.String, "type": pl.String, "n": pl.Int64},
+        orient="row",
+    )
+    places = pl.DataFrame(list((placed or {}).items()), schema={"surface": pl.String, "n": pl.Int64}, orient="row")
+    return settle_types(found, edges, types, places, lexicon)["type"].to_list()
 
 
 # name, what the model took it for, what it is in a technical corpus

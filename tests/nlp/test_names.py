@@ -17,7 +17,7 @@ PHRASES = st.lists(WORDS, min_size=1, max_size=3).map(" ".join)
 def find_one_by_one(clean: Clean, words: list[Word], lexicon: Lexicon, names: list[str]) -> list[Name]:
     """All names tried at each place."""
     tried = sorted((tuple(word.text for word in find_words(name)) for name in set(names)), key=lambda p: (-len(p), p))
-    tried = [parts for parts in tried if " ".join(parts).casefold() in lexicon.known_folds]
+    tried = [parts for parts in tried if " ".join(parts).casefold() in lexicon.declared]
     found, position = [], 0
     while position < len(words):
         for parts in tried:
