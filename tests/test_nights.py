@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import orjson
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 from graphrag.errors import GateHeld, StoreError
+from graphrag.index import text_units
 from graphrag.pipeline import PIPELINE
 from graphrag.prompts import load_prompt
 from graphrag.runs.run import RunSummary
@@ -151,6 +154,36 @@ def test_a_release_with_other_views_publishes_the_same_rows_once(nights: Nights)
         if not TABLES[name].is_log:
             assert_frame_equal(frame, before[name])
     assert nights.night().status == "unchanged"
+
+
+@pytest.mark.parametrize(
+    ("overrides", "changes", "cut"),
+    [
+        ((), {}, {"d.md"}),
+        (("text_units.max_tokens=299",), {}, {"a.md", "b.md", "c.md", "d.md"}),
+        ((), {"code": "of the last release"}, {"a.md", "b.md", "c.md", "d.md"}),
+    ],
+)
+def test_only_new_documents_are_cut_where_the_last_run_would_have_cut_alike(
+    nights: Nights,
+    monkeypatch: pytest.MonkeyPatch,
+    overrides: tuple[str, ...],
+    changes: dict[str, str],
+    cut: set[str],
+) -> None:
+    (nights.input / "d.md").write_text("Delta depends on Gamma.\n", encoding="utf-8")
+    manifest = nights.root / "data" / "output" / "current" / "manifest.json"
+    manifest.write_bytes(orjson.dumps(orjson.loads(manifest.read_bytes()) | changes))
+    real, texts = text_units._divide, set()
+
+    def divide(text: str, *knobs: Any) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+        texts.add(text)
+        return real(text, *knobs)
+
+    monkeypatch.setattr(text_units, "_divide", divide)
+    assert nights.night(*overrides).status == "published"
+    assert texts == {(nights.input / name).read_text(encoding="utf-8") for name in cut}
+    assert check_integrity(nights.tables()) == []
 
 
 def test_a_run_that_ends_while_it_renews_the_manifest_harms_nothing(
