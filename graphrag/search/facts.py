@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from graphrag.search.cues import is_negated, is_yes_no, rate_fact, read_cue
 from graphrag.search.extract import say_fact
-from graphrag.search.ranking import COVERAGE_ALONE, RRF_CONSTANT, Hit, Question, is_relevant, stem_term
+from graphrag.search.ranking import COVERAGE_ALONE, RRF_CONSTANT, Question, is_relevant, stem_term
 from graphrag.search.rows import Fact
 from graphrag.search.seeds import NamedEntity
 from graphrag.search.walks.dependents import is_need
@@ -33,7 +33,7 @@ _ASKS_OF_SUBJECT = re.compile(r"\b(?:do|does|did)\b", re.IGNORECASE)
 def rank_facts(
     around: Mapping[str, tuple[str, str]],
     seeds: Collection[str],
-    fact_hits: Mapping[str, Hit],
+    fact_scores: Mapping[str, float],
     like: Sequence[Fact],
 ) -> list[str]:
     """Ids of candidate facts, by fused rank and how many of their ends are seeds. around: ends of relationships, by
@@ -41,7 +41,7 @@ def rank_facts(
     ends = {**around, **{fact.id: (fact.source_id, fact.target_id) for fact in like}}
 
     def score(fact_id: str) -> float:
-        like = fact_hits[fact_id].score * (RRF_CONSTANT + 1) / 2 if fact_id in fact_hits else 0.0
+        like = fact_scores.get(fact_id, 0.0) * (RRF_CONSTANT + 1) / 2
         return round(like + END_WORTH * len({*ends[fact_id]} & set(seeds)), 6)
 
     return sorted(ends, key=lambda fact_id: (-score(fact_id), fact_id))[: 4 * MAX_FACTS]

@@ -39,15 +39,17 @@ from graphrag.search.ranking import (
     measure_likeness,
     prepare_question,
     rank_rows,
+    score_rows,
 )
 from graphrag.search.rows import (
     Fact,
     Passage,
     Report,
     list_text_units,
-    load_facts,
+    load_claims,
     load_passages,
     load_reports,
+    prove_facts,
 )
 from graphrag.search.sections import (
     check_budget,
@@ -78,6 +80,12 @@ MAX_PASSAGES, MAX_ENTITIES, MAX_REPORTS = 20, 10, 3
 MAX_QUOTED_PASSAGES, MAX_QUOTES = 10, 5
 SHARES_OF_WALK = {"Relationships": 0.6, "Sources": 0.4}
 SHARES = {"Entities": 0.1, "Relationships": 0.3, "Sources": 0.5, "Reports": 0.1}
+
+
+_MEMBERS_SQL = """
+select unnest(c.entity_ids) as entity_id, r.id as report, c.level, c.size
+from communities c join community_reports r on r.community = c.community where r.method <> 'template'
+"""
 
 
 @dataclass(frozen=True)
@@ -224,11 +232,20 @@ def _find_facts(
     index: Index, asked: Question, names: Sequence[str], seeds: Sequence[str], likeness: Likeness
 ) -> tuple[list[Fact], dict[str, float]]:
     """The best relationships like the question and around the seeds, with cosines."""
-    hits = {hit.owner_id: hit for hit in rank_rows(index, asked, "relationships", top=MAX_FACTS, likeness=likeness)}
-    like = [fact for fact in load_facts(index, list(hits)) if fact.origin != "cooccurrence"]
-    candidates = rank_facts(expand_neighborhood(index, seeds), seeds, hits, like)
+    scores = score_rows(index, asked, "relationships", top=MAX_FACTS, likeness=likeness)
+    like = [claim for claim in load_claims(index, list(scores)) if claim.origin != "cooccurrence"]
+    candidates = rank_facts(expand_neighborhood(index, seeds), seeds, scores, like)
     near = likeness.of(candidates)
-    return sort_facts(asked, load_facts(index, candidates), names, seeds, near)[:MAX_FACTS], near
+    return _prove_first(index, sort_facts(asked, load_claims(index, candidates), names, seeds, near)), near
+
+
+def _prove_first(index: Index, claims: Sequence[Fact]) -> list[Fact]:
+    """The first MAX_FACTS of the claims that have evidence: it is not read for the others."""
+    facts: list[Fact] = []
+    for start in range(0, len(claims), MAX_FACTS):
+        if len(facts) < MAX_FACTS:
+            facts += prove_facts(index, claims[start : start + MAX_FACTS])
+    return facts[:MAX_FACTS]
 
 
 def _list_entities(index: Index, ids: Sequence[str]) -> list[dict[str, Any]]:
@@ -244,20 +261,14 @@ def _list_entities(index: Index, ids: Sequence[str]) -> list[dict[str, Any]]:
 def _find_reports(index: Index, entity_ids: Sequence[str]) -> list[Report]:
     """Reports of the communities that hold most of some entities, the first counting most, for their size; the finest
     first."""
-    rows = index.frame(
-        "select r.id, c.entity_ids, c.level, c.size from communities c join community_reports r "
-        "on r.community = c.community where r.method <> 'template' "
-        "and list_has_any(c.entity_ids, ?::varchar[]) order by r.id",
-        (list(entity_ids),),
-    ).rows()
     worth_of = {entity: 1 / rank for rank, entity in enumerate(entity_ids, start=1)}
-
-    def worth(row: tuple[str, list[str], int, int]) -> float:
-        held = sum(worth_of.get(entity, 0.0) for entity in row[1])
-        return round(held / math.sqrt(row[3]), 9)
-
-    order = sorted(rows, key=lambda row: (-worth(row), -row[2], row[0]))
-    return load_reports(index, [row[0] for row in order[:MAX_REPORTS]])
+    members = index.frame_once(_MEMBERS_SQL)
+    held: dict[tuple[str, int, int], float] = {}  # by report, level, size
+    for entity, *report in members.filter(members["entity_id"].is_in(list(worth_of))).iter_rows():
+        held[tuple(report)] = held.get(tuple(report), 0.0) + worth_of[entity]
+    worth = {report: round(weight / math.sqrt(report[2]), 9) for report, weight in held.items()}
+    order = sorted(worth, key=lambda report: (-worth[report], -report[1], report[0]))
+    return load_reports(index, [report for report, _, _ in order[:MAX_REPORTS]])
 
 
 def choose_relevant(asked: Question, found: Found) -> tuple[list[Passage], list[Fact]]:

@@ -26,16 +26,16 @@ def expand_neighborhood(index: Index, seeds: Sequence[str]) -> dict[str, tuple[s
     than MAX_EDGES the heaviest."""
     seeds = list(dict.fromkeys(seeds))[:MAX_SEEDS]
     is_seed, ids = one_of("id", seeds)
-    degrees = index.frame(f"select degree from entities where {is_seed}", ids)["degree"]
-    bound = f"order by weight desc, id limit {MAX_EDGES}" if degrees.sum() > MAX_FETCHED else ""
+    n_neighbors = sum(degree for (degree,) in index.rows(f"select degree from entities where {is_seed}", ids))
+    bound = f"order by weight desc, id limit {MAX_EDGES}" if n_neighbors > MAX_FETCHED else ""
     edges: dict[str, tuple[str, str, str, float]] = {}
     for end in ("source_id", "target_id"):
         is_one, ids = one_of(end, seeds)
-        rows = index.frame(
+        rows = index.rows(
             "select id, source_id, target_id, weight from relationships "
             f"where {is_one} and origin <> 'cooccurrence' {bound}",
             ids,
-        ).rows()
+        )
         edges |= {row[0]: row for row in rows}
     kept = sorted(edges.values(), key=lambda edge: (-edge[3], edge[0]))[:MAX_EDGES]
     return {relationship: (source, target) for relationship, source, target, _ in sorted(kept)}

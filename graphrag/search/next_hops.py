@@ -171,7 +171,7 @@ def _cost_of(n_units: int) -> float:
 
 def _load_units(index: Index, ids: Sequence[str]) -> dict[str, _Unit]:
     is_one, wanted = one_of("id", ids)
-    rows = index.frame(f"select id, document_id, text, start_char from text_units where {is_one}", wanted).rows()
+    rows = index.rows(f"select id, document_id, text, start_char from text_units where {is_one}", wanted)
     return {row[0]: _Unit(*row[1:]) for row in rows}
 
 
@@ -180,28 +180,28 @@ def _load_statements(
 ) -> dict[str, list[_Statement]]:
     """By text unit: the relationships that it states, then its sentences with the entities that they name."""
     is_one, wanted = one_of("text_unit_id", sorted(unit_ids))
-    quotes = index.frame(
+    quotes = index.rows(
         f"select text_unit_id, relationship_id, quote from evidence where {is_one} order by all", wanted
-    ).rows()
+    )
     is_stated, stated = one_of("id", sorted({row[1] for row in quotes}))
     facts = {
         row[0]: row[1:]
-        for row in index.frame(
+        for row in index.rows(
             "select id, source_id, target_id, replace(predicate, '_', ' ') from relationships "
             f"where {is_stated} and origin <> 'cooccurrence'",
             stated,
-        ).rows()
+        )
     }
     found: dict[str, list[_Statement]] = defaultdict(list)
     for unit, relationship, quote in quotes:
         if relationship in facts:
             source, target, said = facts[relationship]
             found[unit].append(_Statement(frozenset((source, target)), f"{quote} {said}"))
-    mentions = index.frame(
+    mentions = index.rows(
         "select text_unit_id, start_char, end_char, entity_id from entity_mentions "
         f"where {is_one} and entity_id is not null order by all",
         wanted,
-    ).rows()
+    )
     by_unit: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
     for unit, start, end, entity in mentions:
         by_unit[unit].append((start, end, entity))
@@ -220,24 +220,24 @@ def _split_statements(unit: _Unit, places: Sequence[tuple[int, int, str]]) -> It
 
 def _count_units(index: Index, entities: Sequence[str]) -> dict[str, int]:
     is_one, wanted = one_of("id", entities)
-    return dict(index.frame(f"select id, len(text_unit_ids) from entities where {is_one}", wanted).rows())
+    return dict(index.rows(f"select id, len(text_unit_ids) from entities where {is_one}", wanted))
 
 
 def _list_units(index: Index, entities: Sequence[str]) -> dict[str, list[str]]:
     """Text units that name an entity, cut to a bound."""
     is_one, wanted = one_of("id", entities)
     sql = f"select id, text_unit_ids[1:{MAX_UNITS_PER_ENTITY}] from entities where {is_one}"
-    return dict(index.frame(sql, wanted).iter_rows())
+    return dict(index.rows(sql, wanted))
 
 
 def _list_own_units(index: Index, entities: Sequence[str]) -> dict[str, list[str]]:
     """Text units of the documents about an entity, by entity, cut to a bound."""
     is_one, wanted = one_of("o.entity_id", entities)
-    rows = index.frame(
+    rows = index.rows(
         f"select o.entity_id, d.text_unit_ids[1:{N_NEAREST_UNITS}] from entity_documents o "
         f"join documents d on d.id = o.document_id where {is_one} order by all",
         wanted,
-    ).rows()
+    )
     found: dict[str, list[str]] = defaultdict(list)
     for entity, ids in rows:
         found[entity] += ids

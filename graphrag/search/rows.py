@@ -81,20 +81,20 @@ class Report(NamedTuple):
 def load_passages(index: Index, ids: Sequence[str]) -> list[Passage]:
     """In the order of the ids."""
     is_wanted, wanted = one_of("id", ids)
-    units = index.frame(
+    units = index.rows(
         f"select id, human_readable_id, text, start_char, document_id, heading_path from text_units where {is_wanted}",
         wanted,
-    ).rows()
+    )
     is_held, held = one_of("id", sorted({row[4] for row in units}))
-    documents = {
-        row[0]: row[1:] for row in index.frame(f"select id, title, path from documents where {is_held}", held).rows()
-    }
+    documents = {row[0]: row[1:] for row in index.rows(f"select id, title, path from documents where {is_held}", held)}
     found = {row[0]: Passage._make((*row[:5], *documents[row[4]], row[5])) for row in units if row[4] in documents}
     return [found[owner_id] for owner_id in ids if owner_id in found]
 
 
 def list_text_units(index: Index, document_ids: Sequence[str], *, limit: int = 200) -> list[str]:
     """Ids of the text units of some documents, by path and place."""
+    if not document_ids:
+        return []
     return index.frame(
         "select u.id from text_units u join documents d on d.id = u.document_id "
         "where d.id in (select unnest(?::varchar[])) order by d.path, u.start_char limit ?",
@@ -105,7 +105,7 @@ def list_text_units(index: Index, document_ids: Sequence[str], *, limit: int = 2
 def load_paths(index: Index, documents: Sequence[str]) -> dict[str, str]:
     """Paths of documents by id."""
     is_one, ids = one_of("id", documents)
-    return dict(index.frame(f"select id, path from documents where {is_one}", ids).rows())
+    return dict(index.rows(f"select id, path from documents where {is_one}", ids))
 
 
 def load_facts(index: Index, ids: Sequence[str]) -> list[Fact]:
@@ -113,29 +113,41 @@ def load_facts(index: Index, ids: Sequence[str]) -> list[Fact]:
 
     An authored relationship without a quote in a document is left out: nothing could be shown for it.
     """
-    (is_wanted, wanted), (is_stated, stated) = one_of("id", ids), one_of("relationship_id", ids)
-    relationships = index.frame(
+    return prove_facts(index, load_claims(index, ids))
+
+
+def load_claims(index: Index, ids: Sequence[str]) -> list[Fact]:
+    """Facts without evidence, in the order of the ids."""
+    is_wanted, wanted = one_of("id", ids)
+    rows = index.rows(
         "select id, human_readable_id, source, predicate, target, description, weight, source_id, target_id, origin "
         f"from relationships where {is_wanted}",
         wanted,
-    ).rows()
-    places = index.frame(
+    )
+    found = {row[0]: Fact._make((*row, "", "", "", 0, 0, "")) for row in rows}
+    return [found[owner_id] for owner_id in ids if owner_id in found]
+
+
+def prove_facts(index: Index, claims: Sequence[Fact]) -> list[Fact]:
+    """Claims with their evidence, as load_facts describes it."""
+    is_stated, stated = one_of("relationship_id", [claim.id for claim in claims])
+    places = index.rows(
         "select relationship_id, is_verified, coalesce(text_unit_id, ''), document_id, start_char, end_char, quote "
         f"from evidence where {is_stated} and end_char > start_char",  # a note of an authored relation has no place
         stated,
-    ).rows()
+    )
     paths = load_paths(index, sorted({row[3] for row in places}))
     best: dict[str, tuple[Any, ...]] = {}
     for fact, is_verified, unit, document, start, end, quote in places:
         if document in paths:
             place = (not is_verified, paths[document], start, end, unit, document, quote)
             best[fact] = min(best.get(fact, place), place)
-    found = {}
-    for row in relationships:
-        if row[0] in best:
-            _, path, start, end, unit, document, quote = best[row[0]]
-            found[row[0]] = _narrow(Fact._make((*row, unit, document, path, start, end, quote)))
-    return [found[owner_id] for owner_id in ids if owner_id in found]
+    facts = []
+    for claim in claims:
+        if claim.id in best:
+            _, path, start, end, unit, document, quote = best[claim.id]
+            facts.append(_narrow(Fact._make((*claim[:10], unit, document, path, start, end, quote))))
+    return facts
 
 
 def describe_vague(fact: Fact) -> str:
@@ -156,11 +168,11 @@ def load_reports(index: Index, ids: Sequence[str]) -> list[Report]:
     """In the order of the ids. Where the index shows some documents only, a report of more than these is cut to the
     statements whose citations all lie in them."""
     is_whole = "is_whole" if index.restriction else "true"
-    rows = index.frame(
+    rows = index.rows(
         "select id, human_readable_id, community, level, title, summary, full_content, rank, citations, size, method, "
         f"{is_whole} from community_reports where id in (select unnest(?::varchar[]))",
         (list(ids),),
-    ).rows()
+    )
     found = {row[0]: Report._make([*row[:8], json.loads(row[8] or "[]"), *row[9:-1]]) for row in rows}
     if partial := {row[0] for row in rows if not row[-1]}:
         documents = set(index.frame("select id from documents order by id")["id"])

@@ -141,7 +141,7 @@ def resolve_entity(index: Index, name: str) -> tuple[str, str]:
 
     Raises UnknownEntity with the nearest titles, UsageError when the name means several.
     """
-    exact = index.frame("select id, title from entities where title = ?", (name,)).rows()
+    exact = index.rows("select id, title from entities where title = ?", (name,))
     if exact:
         return str(exact[0][0]), str(exact[0][1])
     candidates = {entity for rows in _find_names(index, _forms(name)).values() for entity in rows}
@@ -153,7 +153,7 @@ def resolve_entity(index: Index, name: str) -> tuple[str, str]:
         if matches:
             return next(iter(matches.items()))
     if number := re.fullmatch(r"#(\d{1,18})", name.strip()):
-        rows = index.frame("select id, title from entities where human_readable_id = ?", (int(number[1]),)).rows()
+        rows = index.rows("select id, title from entities where human_readable_id = ?", (int(number[1]),))
         if rows:
             return str(rows[0][0]), str(rows[0][1])
         return _resolve_removed(index, name.strip(), int(number[1]))
@@ -228,11 +228,11 @@ def _comparable(surface: str) -> set[str]:
 def _choose_homonym(index: Index, entities: dict[str, str], surface: str, question: str) -> tuple[dict[str, str], str]:
     """The one of several entities of a name that the question's other words point to, or all with a notice."""
     rest = {term for term in split_search_terms(question.replace(surface, " ")) if term not in STOP_WORDS}
-    rows = index.frame(
+    rows = index.rows(
         "select id, title || ' ' || type || ' ' || description as text from entities "
         "where id in (select unnest(?::varchar[])) order by id",
         (sorted(entities),),
-    ).rows()
+    )
     shared = {entity_id: len(rest & set(split_search_terms(text))) for entity_id, text in rows}
     best = max(shared.values(), default=0)
     winners = [entity_id for entity_id, n in shared.items() if n == best]

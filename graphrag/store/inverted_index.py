@@ -15,7 +15,7 @@ Reads: documents, text_units, entities, relationships, community_reports. Does n
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -69,20 +69,31 @@ def score_bm25(postings: pl.DataFrame, owners: pl.DataFrame, *, top: int) -> pl.
 
     postings: rows of POSTINGS_SQL; owners: rows of list_owners.
     """
-    postings = postings.sort("term", "position")  # sums of floats must not depend on the order of rows
-    places = np.searchsorted(owners["position"].to_numpy(), postings["position"].to_numpy())
-    lengths, n = owners["n_terms"].to_numpy(), postings["n"].to_numpy()
-    terms = postings["term"].to_numpy()
-    df = np.bincount(terms)[terms] if len(terms) else terms
-    idf = np.log(1 + (owners.height - df + 0.5) / (df + 0.5))
+    terms, positions, n = (postings[name].to_numpy() for name in ("term", "position", "n"))
+    if (np.diff(terms) < 0).any():  # sums of floats must not depend on the order of rows
+        order = np.argsort(terms, kind="stable")
+        terms, positions, n = terms[order], positions[order], n[order]
+    known, lengths = owners["position"].to_numpy(), owners["n_terms"].to_numpy()
+    is_whole = owners.height > 0 and known[-1] == owners.height - 1
+    places = positions if is_whole else np.searchsorted(known, positions)
+    df = np.bincount(terms) if len(terms) else terms
+    idf = np.log(1 + (owners.height - df + 0.5) / (df + 0.5))[terms]
     mean = lengths.mean() if owners.height else 1.0
     weights = idf * n * (K1 + 1) / (n + K1 * (1 - B + B * lengths[places] / mean))
-    scores = np.round(np.bincount(places, weights=weights, minlength=owners.height), 9)
-    found = np.flatnonzero(scores)
+    sums = np.bincount(places, weights=weights, minlength=owners.height)
+    found = np.flatnonzero(sums)
+    scores = np.round(sums[found], 9)
     if len(found) > top:
-        found = found[scores[found] >= np.partition(scores[found], -top)[-top]]
-    best = found[np.lexsort((found, -scores[found]))][:top]
-    return owners.select("owner_id")[best].with_columns(score=pl.Series(scores[best], dtype=pl.Float64))
+        is_best = scores >= np.partition(scores, -top)[-top]
+        found, scores = found[is_best], scores[is_best]
+    best = np.lexsort((found, -scores))[:top]
+    return owners.select("owner_id")[found[best]].with_columns(score=pl.Series(scores[best], dtype=pl.Float64))
+
+
+def count_holding(postings: pl.DataFrame, terms: Sequence[str]) -> dict[str, int]:
+    """How many rows hold each of the terms that POSTINGS_SQL was given; 0 for a term that none holds."""
+    counts = np.bincount(postings["term"].to_numpy(), minlength=len(terms) + 1)
+    return dict(zip(terms, counts[1:].tolist(), strict=True))
 
 
 def weigh_rarity(n_rows: int, n_holding: int) -> float:

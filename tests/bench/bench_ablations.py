@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -87,15 +87,21 @@ def without(part: str) -> Iterator[None]:
 
 def remember_queries(index: Index) -> None:
     """The index is read-only: what was asked for one part is not asked again for the next. Only the time changes."""
-    ask, memo = index.frame, dict[str, pl.DataFrame]()
 
-    def frame(sql: str, params: Any = ()) -> pl.DataFrame:
-        key = f"{sql}\0{params!r}"
-        if key not in memo:
-            memo[key] = ask(sql, params)
-        return memo[key]
 
-    patch.object(index, "frame", frame).start()
+    def remember(ask: Callable[[str, Any], Any]) -> Callable[..., Any]:
+        memo: dict[str, Any] = {}
+
+        def answer(sql: str, params: Any = ()) -> Any:
+            key = f"{sql}\0{params!r}"
+            if key not in memo:
+                memo[key] = ask(sql, params)
+            return memo[key]
+
+        return answer
+
+    patch.object(index, "frame", remember(index.frame)).start()
+    patch.object(index, "rows", remember(index.rows)).start()
 
 
 def measure_part(index: Index, asked: Sequence[GoldQuestion], part: str, *, sources: bool) -> pl.DataFrame:

@@ -1,22 +1,26 @@
-"""Search in a large index: wall seconds of warm answers, CPU seconds of cold commands, memory.
+"""Search in a large index: time by the clock and CPU time of warm answers, CPU seconds of cold commands, memory.
 
-    python -m tests.bench.bench_search_scale [entities ...]        (default: 10000 100000)
+    python -m tests.bench.bench_search_scale [entities ...] [--keep FOLDER]        (default: 10000 100000)
 
-For each size an index of so many entities, five relationships and half a text unit for each (large_index.py).
-Warm: one process and one open index, 40 questions after three that are not timed: median and 95th percentile. Cold: a
-whole `graphrag` process, median of five.
+For each size an index of so many entities, five relationships and half a text unit for each (large_index.py); with
+--keep it is left in the folder, and found there by the next run.
+Warm: one process and one open index, 40 questions after three that are not timed: median and 95th percentile; CPU is
+that of all threads. Cold: a whole `graphrag` process, median of five.
 """
 
 from __future__ import annotations
 
+import argparse
 import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
+from typing import NamedTuple
 
 from graphrag.search import answer_question
 from graphrag.search.answer import Answer
@@ -34,8 +38,15 @@ N_QUESTIONS, N_WARM_UP, N_COLD = 40, 3, 5
 SHOWN = 50  # impacted entities, as the command shows them
 
 
-def ask_warm(index: Index, titles: list[str]) -> Iterator[tuple[str, list[float]]]:
-    """Wall seconds of each kind of question, one after the other on one open index."""
+class Times(NamedTuple):
+    """Seconds of each question."""
+
+    wall: list[float]
+    cpu: list[float]
+
+
+def ask_warm(index: Index, titles: list[str]) -> Iterator[tuple[str, Times]]:
+    """Each kind of question, one after the other on one open index."""
     middle = titles[len(titles) // 100 :: len(titles) // (N_QUESTIONS + N_WARM_UP + 1)]
     asked = [f"What does {title} need after the release of {titles[n]}?" for n, title in enumerate(middle)]
     impact = Settings().impact
@@ -56,12 +67,13 @@ def ask_warm(index: Index, titles: list[str]) -> Iterator[tuple[str, list[float]
         "impact and survivors": lambda n: find_impact(index, middle[n], carrying, top=SHOWN),
     }  # fmt: skip
     for kind, ask in kinds.items():
-        seconds = []
+        times = Times([], [])
         for number in range(N_WARM_UP + N_QUESTIONS):
-            started = time.perf_counter()
+            wall, cpu = time.perf_counter(), time.process_time()
             ask(number)
-            seconds.append(time.perf_counter() - started)
-        yield kind, seconds[N_WARM_UP:]
+            times.wall.append(time.perf_counter() - wall)
+            times.cpu.append(time.process_time() - cpu)
+        yield kind, Times(times.wall[N_WARM_UP:], times.cpu[N_WARM_UP:])
 
 
 def ask_cold(root: Path, titles: list[str]) -> Iterator[tuple[str, float]]:
@@ -80,29 +92,43 @@ def ask_cold(root: Path, titles: list[str]) -> Iterator[tuple[str, float]]:
         )
 
 
-def measure(n_entities: int) -> None:
-    with tempfile.TemporaryDirectory() as folder:
+def measure(n_entities: int, keep: Path | None) -> None:
+    with nullcontext(str(keep / str(n_entities))) if keep else tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        (root / "settings.toml").write_text(render_template(), encoding="utf-8")
-        started = time.perf_counter()
-        titles = publish_large_index(root / Settings().output.dir, n_entities)
-        print(f"{n_entities:,} entities: made and published in {time.perf_counter() - started:.0f} s", flush=True)
-        with open_index(root / Settings().output.dir) as index:
-            for kind, seconds in ask_warm(index, titles):
-                p50, p95 = 1000 * statistics.median(seconds), 1000 * statistics.quantiles(seconds, n=20)[-1]
-                print(f"| {n_entities:,} | {kind}, warm | {p50:.0f} ms | {p95:.0f} ms |", flush=True)
+        output = root / Settings().output.dir
+        if not output.exists():
+            root.mkdir(parents=True, exist_ok=True)
+            (root / "settings.toml").write_text(render_template(), encoding="utf-8")
+            started = time.perf_counter()
+            publish_large_index(output, n_entities)
+            print(f"{n_entities:,} entities: made and published in {time.perf_counter() - started:.0f} s", flush=True)
+        with open_index(output) as index:
+            titles = index.frame("select title from entities order by human_readable_id")["title"].to_list()
+            for kind, times in ask_warm(index, titles):
+                shown = " | ".join(f"{figure:.0f} ms" for seconds in times for figure in _summarise(seconds))
+                print(f"| {n_entities:,} | {kind}, warm | {shown} |", flush=True)
         print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB")
         for kind, cpu in ask_cold(root, titles):
             print(f"| {n_entities:,} | {kind}, cold | {cpu:.2f} CPU s |", flush=True)
 
 
+def _summarise(seconds: Sequence[float]) -> tuple[float, float]:
+    """Median and 95th percentile, in milliseconds."""
+    return 1000 * statistics.median(seconds), 1000 * statistics.quantiles(seconds, n=20)[-1]
+
+
 def main() -> None:
-    sizes = [int(size) for size in sys.argv[1:]] or SIZES
-    if len(sizes) == 1:
-        measure(sizes[0])
+    parser = argparse.ArgumentParser(usage="python -m tests.bench.bench_search_scale [entities ...] [--keep FOLDER]")
+    parser.add_argument("sizes", nargs="*", type=int, default=SIZES)
+    parser.add_argument("--keep", type=Path)
+    arguments = parser.parse_args()
+    if len(arguments.sizes) == 1:
+        measure(arguments.sizes[0], arguments.keep)
         return
-    for size in sizes:  # each in a process of its own, for its memory
-        subprocess.run([sys.executable, "-m", "tests.bench.bench_search_scale", str(size)], check=True)
+    print("| entities | | wall, median | 95th percentile | CPU, median | 95th percentile |\n|---:|---|" + 4 * "---:|")
+    kept = ["--keep", str(arguments.keep)] if arguments.keep else []
+    for size in arguments.sizes:  # each in a process of its own, for its memory
+        subprocess.run([sys.executable, "-m", "tests.bench.bench_search_scale", str(size), *kept], check=True)
 
 
 if __name__ == "__main__":

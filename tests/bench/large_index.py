@@ -1,8 +1,9 @@
 """A published index of any size, made up: entities in a graph with hubs, text units that state it, vectors, reports.
 
 How often an entity is in a relationship follows a power law, so that some have thousands of neighbours. Every
-relationship is a sentence of one text unit, with its evidence in place. Vectors are random: they cost what real ones
-cost, and find what chance finds. The same on every machine.
+relationship is a sentence of one text unit, with its evidence and the mentions of both ends in place. Every other
+document has the title of an entity, every fourth entity an alias. Vectors are random: they cost what real ones cost,
+and find what chance finds. The same on every machine.
 
 Does not: time anything (bench_search_scale.py).
 """
@@ -17,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from graphrag import store, tables
+from graphrag.ids import content_sha256
 from graphrag.vectors import EMBEDDED, load_embedder
 from tests.bench.bench_disambiguation_scale import SYLLABLES
 
@@ -70,7 +72,7 @@ def _make_words(random: Random) -> dict[str, float]:
 
 
 def _id(kind: str, number: int) -> str:
-    return f"{kind}{number:063x}"
+    return content_sha256(f"{kind}{number}")
 
 
 def _fill(table: tables.Table, rows: Iterable[dict[str, object]]) -> pl.DataFrame:
@@ -84,8 +86,8 @@ def _write_documents(random: Random, titles: list[str], facts: list[tuple[int, s
     n_units = len(titles) // ENTITIES_A_UNIT
     n_stated = -(-len(facts) // n_units)
     words = _make_words(random)
-    documents, units, relationships, evidence = [], [], [], []
-    for first in range(0, n_units, UNITS_A_DOCUMENT):
+    documents, units, relationships, evidence, mentions = [], [], [], [], []
+    for place, first in enumerate(range(0, n_units, UNITS_A_DOCUMENT)):
         document, text = _id("d", first), ""
         numbers = range(first, min(first + UNITS_A_DOCUMENT, n_units))
         for number in numbers:
@@ -96,7 +98,14 @@ def _write_documents(random: Random, titles: list[str], facts: list[tuple[int, s
                 said = " ".join(random.choices(list(words), weights=list(words.values()), k=8))
                 sentence = f"{titles[a]} {predicate.replace('_', ' ')} {titles[b]}, {said}."
                 ends = {"source_id": _id("e", a), "target_id": _id("e", b)}
-                place = {"start_char": len(text), "end_char": len(text) + len(sentence)}
+                span = {"start_char": len(text), "end_char": len(text) + len(sentence)}
+                behind = len(f"{titles[a]} {predicate} ")
+                for end, begin in ((a, len(text)), (b, len(text) + behind)):
+                    mentions.append({
+                        "id": _id("m", len(mentions)), "entity_id": _id("e", end), "text_unit_id": unit,
+                        "document_id": document, "surface": titles[end], "type": titles[end].split()[-1].lower(),
+                        "start_char": begin, "end_char": begin + len(titles[end]), "method": "rule",
+                    })  # fmt: skip
                 relationships.append({
                     "id": _id("r", fact), "human_readable_id": fact, "source": titles[a], "target": titles[b],
                     "description": sentence, "text_unit_ids": [unit], "predicate": predicate, "origin": "extracted",
@@ -104,7 +113,7 @@ def _write_documents(random: Random, titles: list[str], facts: list[tuple[int, s
                 })  # fmt: skip
                 evidence.append({
                     "id": _id("v", fact), "relationship_id": _id("r", fact), "text_unit_id": unit,
-                    "document_id": document, "quote": sentence, **place,
+                    "document_id": document, "quote": sentence, **span,
                 })  # fmt: skip
                 text += sentence + " "
                 mentioned |= set(ends.values())
@@ -114,12 +123,14 @@ def _write_documents(random: Random, titles: list[str], facts: list[tuple[int, s
                 "relationship_ids": sorted(_id("r", fact) for fact in stated), "end_char": len(text),
             })  # fmt: skip
         documents.append({
-            "id": document, "human_readable_id": first, "title": f"Note {first}", "text": text, "kind": "md",
+            "id": document, "human_readable_id": first, "text": text, "kind": "md",
+            "title": f"Note {first}" if place % 2 else titles[place * len(titles) * UNITS_A_DOCUMENT // n_units],
             "text_unit_ids": [_id("u", number) for number in numbers], "path": f"{first}.md", "metadata": "{}",
         })  # fmt: skip
     return {
         "documents": _fill(tables.DOCUMENTS, documents), "text_units": _fill(tables.TEXT_UNITS, units),
         "relationships": _fill(tables.RELATIONSHIPS, relationships), "evidence": _fill(tables.EVIDENCE, evidence),
+        "entity_mentions": _fill(tables.ENTITY_MENTIONS, mentions),
     }  # fmt: skip
 
 
@@ -139,6 +150,7 @@ def _list_entities(titles: list[str], relationships: pl.DataFrame, units: pl.Dat
             "description": f"{title} of region {number % 17}.", "text_unit_ids": units_of.get(entity, []),
             "frequency": len(units_of.get(entity, [])), "degree": degrees.get(entity, 0), "pagerank": 1 / len(titles),
             "is_hub": degrees.get(entity, 0) > cutoff, "is_cut_vertex": False,
+            "aliases": [] if number % 4 else [f"{title.split()[0]}-{number}"],
         })  # fmt: skip
     return {"entities": _fill(tables.ENTITIES, rows)}
 

@@ -50,10 +50,15 @@ class Listing(NamedTuple):
     n_all: int
 
 
+def list_types(index: Index) -> list[str]:
+    """The types that entities have, sorted."""
+    sql = "select distinct type from entities where type <> 'unknown' order by type"
+    return index.frame_once(sql)["type"].to_list()
+
+
 def find_entities_of_type(index: Index, question: Question) -> Listing | None:
     """The entities of the one type that the question asks for; None if it asks for none or names anything else."""
-    found = index.frame("select distinct type from entities where type <> 'unknown' order by type")["type"].to_list()
-    means = {kind: (kind,) for kind in found} | _WIDER
+    means = {kind: (kind,) for kind in list_types(index)} | _WIDER
     asked = set(question.idf) - ASKING_STEMS
     kind = next((k for k in means if asked and asked == {stem_term(term) for term in split_search_terms(k)}), "")
     if not kind:

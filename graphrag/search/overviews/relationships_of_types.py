@@ -17,6 +17,7 @@ from graphrag.context import TokenCounter, pack
 from graphrag.search.answer import EXTRACTIVE_LABEL, Answer, compose_answer
 from graphrag.search.cues import is_negated
 from graphrag.search.extract import render_fact
+from graphrag.search.overviews.entities_of_type import list_types
 from graphrag.search.ranking import stem_term
 from graphrag.search.rows import Fact, load_facts, load_passages
 from graphrag.search.sections import fact_section, list_facts, list_sources
@@ -65,8 +66,7 @@ class Pairs(NamedTuple):
 
 def find_relationships_of_types(index: Index, question: str) -> Pairs | None:
     """The relationships that a question with a question word at both ends asks for; None for any other question."""
-    known = index.frame("select distinct type from entities where type <> 'unknown' order by type")["type"].to_list()
-    asked = None if is_negated(question) else _read_question(question, known)
+    asked = None if is_negated(question) else _read_question(question, list_types(index))
     if asked is None:
         return None
     rows = index.frame(
