@@ -116,7 +116,6 @@ class Index:
         from graphrag.search import answer_question
         from graphrag.search.arguments import MODES_OF_OPTION, check_mode, check_question
         from graphrag.search.entries.folded_entries import choose_fold
-        from graphrag.search.entries.new_notes import add_new_notes
 
         mode = check_mode(mode, level=level, dynamic=dynamic, fold=fold, routing=routing, note=note)
         question, knobs = check_question(question), self.settings.search
@@ -143,9 +142,11 @@ class Index:
             from graphrag.search.model_answer import count_usage
 
             answer = count_usage(answer, calls)
-        answer = add_new_notes(
-            answer, notes, top=knobs.top if top is None else top, nearness=self._find_near_notes(notes, question)
-        )
+        if notes:
+            from graphrag.search.entries.new_notes import add_new_notes
+
+            near = self._find_near_notes(notes, question)
+            answer = add_new_notes(answer, notes, top=knobs.top if top is None else top, nearness=near)
         if knobs.count_usage:
             place = self.root / self.settings.output.dir
             store.append_usage(place, [source.path for source in answer.sources], mode=chosen)

@@ -9,8 +9,10 @@ Does not: count as other models count (o200k stands for all of them), or stem wo
 
 from __future__ import annotations
 
+import hashlib
 import os
 import unicodedata
+from binascii import a2b_base64
 from collections.abc import Callable
 from functools import lru_cache
 from importlib.util import find_spec
@@ -29,6 +31,16 @@ TokenCounter = Callable[[str], int]
 
 ENCODING = "o200k_base"
 ENCODING_FILE = "fb374d419588a4632f3f557e76b4b70aebbca790"  # tiktoken's cache name: sha1 of the file's address
+ENCODING_SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
+ENCODING_PATTERN = "|".join([  # where o200k_base cuts a text before it counts (tiktoken_ext/openai_public.py)
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+    r"\p{N}{1,3}",
+    r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
+    r"\s*[\r\n]+",
+    r"\s+(?!\S)",
+    r"\s+",
+])  # fmt: skip
 MAX_TERM_CHARS = 64
 MAX_KEPT_CHARS = 100  # words up to this are split once: a text of 100,000 words has some thousand different ones
 
@@ -50,16 +62,15 @@ def _count(text: str) -> int:
 def _encoding() -> tiktoken.Encoding:
     import tiktoken  # here, not above: `graphrag --help` need not pay for it
 
-    folder = _encoding_folder()
-    before = os.environ.get("TIKTOKEN_CACHE_DIR")
-    os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
-    try:
-        return tiktoken.get_encoding(ENCODING)
-    finally:
-        if before is None:
-            del os.environ["TIKTOKEN_CACHE_DIR"]
-        else:
-            os.environ["TIKTOKEN_CACHE_DIR"] = before
+    path = _encoding_folder() / ENCODING_FILE
+    content = path.read_bytes()
+    if hashlib.sha256(content).hexdigest() != ENCODING_SHA256:
+        raise ModelError(
+            f"{path} is damaged or not the ranks of {ENCODING}. Reinstall litellm, or set TIKTOKEN_CACHE_DIR."
+        )
+    fields = content.split()  # a token in base64 and its rank, line by line; tiktoken's own reader takes twice as long
+    ranks = dict(zip(map(a2b_base64, fields[::2]), map(int, fields[1::2]), strict=True))
+    return tiktoken.Encoding(ENCODING, pat_str=ENCODING_PATTERN, mergeable_ranks=ranks, special_tokens={})
 
 
 def _encoding_folder() -> Path:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+import tiktoken
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphrag import tokens
+from graphrag.errors import ModelError
 from graphrag.tokens import MAX_TERM_CHARS, count_tokens, split_search_terms
 
 
@@ -17,6 +21,21 @@ from graphrag.tokens import MAX_TERM_CHARS, count_tokens, split_search_terms
 )
 def test_counts(text: str, n: int) -> None:
     assert count_tokens(text) == n
+
+
+def test_the_encoding_is_that_of_tiktoken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tokens._encoding_folder()))
+    theirs = tiktoken.get_encoding("o200k_base")
+    assert theirs._pat_str == tokens.ENCODING_PATTERN
+    text = "L'été: 12345 naïve 東京都\r\n\r\n  x_y don't HTTPServer 🚀 " * 3
+    assert count_tokens(text) == len(theirs.encode_ordinary(text))
+
+
+def test_damaged_ranks_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / tokens.ENCODING_FILE).write_bytes(b"YQ== 0\n")
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    with pytest.raises(ModelError, match="is damaged"):
+        tokens._encoding.__wrapped__()
 
 
 def test_counting_needs_no_litellm_import() -> None:

@@ -49,7 +49,7 @@ from graphrag.search.rows import (
     load_claims,
     load_passages,
     load_reports,
-    prove_facts,
+    prove_first,
 )
 from graphrag.search.sections import (
     check_budget,
@@ -82,10 +82,7 @@ SHARES_OF_WALK = {"Relationships": 0.6, "Sources": 0.4}
 SHARES = {"Entities": 0.1, "Relationships": 0.3, "Sources": 0.5, "Reports": 0.1}
 
 
-_MEMBERS_SQL = """
-select unnest(c.entity_ids) as entity_id, r.id as report, c.level, c.size
-from communities c join community_reports r on r.community = c.community where r.method <> 'template'
-"""
+_MEMBERS_SQL = "select unnest(entity_ids) as entity_id, community from communities"
 
 
 @dataclass(frozen=True)
@@ -236,16 +233,8 @@ def _find_facts(
     like = [claim for claim in load_claims(index, list(scores)) if claim.origin != "cooccurrence"]
     candidates = rank_facts(expand_neighborhood(index, seeds), seeds, scores, like)
     near = likeness.of(candidates)
-    return _prove_first(index, sort_facts(asked, load_claims(index, candidates), names, seeds, near)), near
-
-
-def _prove_first(index: Index, claims: Sequence[Fact]) -> list[Fact]:
-    """The first MAX_FACTS of the claims that have evidence: it is not read for the others."""
-    facts: list[Fact] = []
-    for start in range(0, len(claims), MAX_FACTS):
-        if len(facts) < MAX_FACTS:
-            facts += prove_facts(index, claims[start : start + MAX_FACTS])
-    return facts[:MAX_FACTS]
+    claims = sort_facts(asked, load_claims(index, candidates), names, seeds, near)
+    return prove_first(index, claims, top=MAX_FACTS), near
 
 
 def _list_entities(index: Index, ids: Sequence[str]) -> list[dict[str, Any]]:
@@ -263,12 +252,16 @@ def _find_reports(index: Index, entity_ids: Sequence[str]) -> list[Report]:
     first."""
     worth_of = {entity: 1 / rank for rank, entity in enumerate(entity_ids, start=1)}
     members = index.frame_once(_MEMBERS_SQL)
-    held: dict[tuple[str, int, int], float] = {}  # by report, level, size
-    for entity, *report in members.filter(members["entity_id"].is_in(list(worth_of))).iter_rows():
-        held[tuple(report)] = held.get(tuple(report), 0.0) + worth_of[entity]
-    worth = {report: round(weight / math.sqrt(report[2]), 9) for report, weight in held.items()}
-    order = sorted(worth, key=lambda report: (-worth[report], -report[1], report[0]))
-    return load_reports(index, [report for report, _, _ in order[:MAX_REPORTS]])
+    held: dict[int, float] = {}
+    for entity, community in members.filter(members["entity_id"].is_in(list(worth_of))).iter_rows():
+        held[community] = held.get(community, 0.0) + worth_of[entity]
+    rows = index.rows(
+        "select c.community, c.size, c.level, r.id from communities c join community_reports r "
+        "on r.community = c.community where r.method <> 'template' and c.community in (select unnest(?::bigint[]))",
+        (list(held),),
+    )
+    order = sorted((-round(held[row[0]] / math.sqrt(row[1]), 9), -row[2], row[3]) for row in rows)
+    return load_reports(index, [report for _, _, report in order[:MAX_REPORTS]])
 
 
 def choose_relevant(asked: Question, found: Found) -> tuple[list[Passage], list[Fact]]:

@@ -23,10 +23,10 @@ from graphrag.tokens import split_search_terms
 
 if TYPE_CHECKING:
     import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
     from graphrag.store import Index
+    from graphrag.store.owners import Owners
 
 RRF_CONSTANT = 60
 MAX_QUESTION_CHARACTERS = 4_000  # a pasted log is cut: nothing after this changes what is found, only how long it takes
@@ -94,29 +94,29 @@ class Hit:
 
 
 class Likeness(NamedTuple):
-    """Cosine of every row of a table with the question; `cosines` is None without vectors."""
+    """Cosine of every row of a table with the question, and whose rows they are; None without vectors."""
 
-    ids: pl.Series
+    owners: Owners | None
     cosines: NDArray[np.float32] | None
 
     def of(self, wanted: Collection[str]) -> dict[str, float]:
         """Cosines of some rows; a row without a vector is not in it."""
-        if self.cosines is None or not wanted:
+        if self.owners is None or self.cosines is None:
             return {}
-        rows = self.ids.is_in(list(wanted)).arg_true()
-        near = self.cosines[rows.to_numpy()].tolist()
-        return {owner: round(cosine, 6) for owner, cosine in zip(self.ids[rows], near, strict=True)}
+        rows = self.owners.find_rows(wanted)
+        near = self.cosines[list(rows.values())].tolist()
+        return {owner: round(cosine, 6) for owner, cosine in zip(rows, near, strict=True)}
 
     def best(self, top: int) -> list[str]:
         """Ids of the nearest rows, nearest first, ties in table order."""
         import numpy as np
 
-        if self.cosines is None:
+        if self.owners is None or self.cosines is None:
             return []
         cosines = self.cosines
         nearest = np.flatnonzero(cosines >= _find_floor(cosines, top))
         order = sorted(nearest.tolist(), key=lambda row: (-float(cosines[row]), row))[:top]
-        return self.ids[order].to_list()
+        return self.owners.list_ids(order)
 
 
 def _find_floor(cosines: NDArray[np.float32], top: int) -> float:
@@ -176,9 +176,7 @@ def prepare_question(index: Index, question: str, *, model: str = "") -> tuple[Q
     notices: list[str] = []
     vector, embedder = None, None
     if model != "none":
-        models = index.frame_once(f"select distinct model from embeddings where {OURS} order by model")[
-            "model"
-        ].to_list()
+        models = index.frame_once(f"select model from embeddings where {OURS} limit 1")["model"].to_list()
         if not models:
             notices.append("The index has no vectors: matched by words only.")
         elif vectors.is_service_name(models[0]):
@@ -205,15 +203,9 @@ def _ask_service(index: Index, text: str, model: str) -> tuple[NDArray[np.float3
         raise
     except LlmError as error:
         return None, f"No vector of the question: {error}"
-    if any(index.matrix(table).shape[1] != len(vector) for table in _list_embedded(index)):
+    if any(index.matrix(table).shape[1] != len(vector) for table in index.embedded):
         return None, f"{model} gives {len(vector)} dimensions now, the index has others."
     return vector, ""
-
-
-def _list_embedded(index: Index) -> list[str]:
-    """The tables that have vectors."""
-    rows = index.frame("select distinct owner_table from embeddings order by owner_table")
-    return rows["owner_table"].to_list()
 
 
 def _locate(name: str, model: str) -> str:
@@ -227,21 +219,16 @@ def made_vectors(index: Index, embedder: vectors.Embedder) -> bool:
     fingerprint = index.manifest.get("embedding_fingerprint")
     if fingerprint and fingerprint != vectors.fingerprint_model(embedder.name):
         return False
-    tables = index.frame_once(f"select distinct owner_table from embeddings where {OURS} order by owner_table")[
-        "owner_table"
-    ].to_list()
-    return all(index.matrix(table).shape[1] == embedder.dim for table in tables)
+    return all(index.matrix(table).shape[1] == embedder.dim for table in index.embedded if table != "documents")
 
 
 def measure_likeness(index: Index, question: Question, owner_table: str) -> Likeness:
     """One product of the table's vectors with the question's."""
     import numpy as np
-    import polars as pl
 
-    ids = index.owners(owner_table) if question.vector is not None else pl.Series(dtype=pl.String)
-    if question.vector is None or ids.is_empty():
-        return Likeness(ids, None)
-    return Likeness(ids, np.asarray(index.matrix(owner_table) @ question.vector, dtype=np.float32))
+    if question.vector is None or not len(matrix := index.matrix(owner_table)):
+        return Likeness(None, None)
+    return Likeness(index.owners(owner_table), np.asarray(matrix @ question.vector, dtype=np.float32))
 
 
 def rank_rows(

@@ -150,6 +150,15 @@ def prove_facts(index: Index, claims: Sequence[Fact]) -> list[Fact]:
     return facts
 
 
+def prove_first(index: Index, claims: Sequence[Fact], *, top: int) -> list[Fact]:
+    """The first `top` of the claims that have evidence; that of later ones is not read."""
+    facts: list[Fact] = []
+    for start in range(0, len(claims), top):
+        if len(facts) < top:
+            facts += prove_facts(index, claims[start : start + top])
+    return facts[:top]
+
+
 def describe_vague(fact: Fact) -> str:
     """The description of a relationship whose predicate says nothing, as in indexes of other tools; else empty."""
     is_vague = fact.predicate == DEFAULT_PREDICATE and len(fact.description) <= LONGEST_QUOTE

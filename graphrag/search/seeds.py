@@ -29,14 +29,16 @@ MAX_WORDS = 400
 MIN_TITLE_LETTERS, MAX_NAMED_DOCUMENTS, MAX_BARE_NAME_WORDS = 5, 5, 3
 
 _WORD = re.compile(r"[^\s,;:!?()\[\]{}\"“”„«»<>|`]+")
-_NAMES_SQL = r"""
-select entity_id, title, name_key as surface, regexp_replace(name_key, '[^\pL\pN]+', '', 'g') as letters
-from entity_names
+# Letters and digits alone; most names hold nothing else but spaces, and to replace these takes a third of the time.
+_LETTERS = r"""case when regexp_full_match({0}, '[a-z0-9 ]*') then replace({0}, ' ', '')
+            else regexp_replace({0}, '[^\pL\pN]+', '', 'g') end"""
+_NAMES_SQL = f"""
+select entity_id, title, name_key as surface, {_LETTERS.format("name_key")} as letters from entity_names
 """
-_DOCUMENT_NAMES_SQL = r"""
-select id, regexp_replace(lower(name), '[^\pL\pN]+', '', 'g') as letters
-from (select id, path, unnest([
-          title, split_part(title, ':', 1), regexp_extract(path, '([^/]+?)(\.\w+)?$', 1)]) as name from documents)
+_DOCUMENT_NAMES_SQL = rf"""
+select id, {_LETTERS.format("name")} as letters
+from (select id, path, lower(unnest([
+          title, split_part(title, ':', 1), regexp_extract(path, '([^/]+?)(\.\w+)?$', 1)])) as name from documents)
 order by path, id
 """
 

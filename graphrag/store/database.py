@@ -35,6 +35,7 @@ from graphrag.store.ledger import find_label
 from graphrag.store.matching import list_restrictions
 from graphrag.store.note_vectors import average_document_vectors, pair_similar
 from graphrag.store.numbered_graph import NumberedGraph
+from graphrag.store.owners import Owners, make_owners, open_owners, write_owners
 from graphrag.store.runs import (
     DATABASE,
     LEDGER,
@@ -139,6 +140,7 @@ def _write_vectors(embeddings: pl.DataFrame, folder: Path) -> None:
             np.save(handle, vectors, allow_pickle=False)
             handle.flush()
             os.fsync(handle.fileno())
+        write_owners(rows["owner_id"].to_list(), folder, owner_table)
     sync_path(folder)
 
 
@@ -303,7 +305,7 @@ class Index:
         self._connection = _connect_read_only(folder / DATABASE)
         self._one_at_a_time = threading.Lock()
         self._graph: NumberedGraph | None = None
-        self._owners: dict[str, pl.Series] = {}  # read once: some hundred bytes a vector
+        self._owners: dict[str, Owners] = {}
         self._once: dict[str, pl.DataFrame] = {}
         self._postings: dict[tuple[str, ...], pl.DataFrame] = {}
         self._vectors: dict[str, np.ndarray[Any, np.dtype[np.float32]]] = {
@@ -311,24 +313,30 @@ class Index:
             for path in sorted((folder / "vectors").glob("*.npy"))
         }
 
-    def frame(self, sql: str, params: Sequence[object] | Mapping[str, object] = ()) -> pl.DataFrame:
-        """The rows of one query; `params` for ? or $name in it. Names and user words go in here, never into `sql`."""
-        rows = self._query(sql, params)
+    def frame(
+        self, sql: str, params: Sequence[object] | Mapping[str, object] = (), *, is_ours: bool = True
+    ) -> pl.DataFrame:
+        """The rows of one query; `params` for ? or $name in it. Names and user words go in here, never into `sql`.
+
+        is_ours: False for an analyst's query, whose columns may be of types that Polars has not.
+        """
+        rows = self._query(sql, params, is_ours=is_ours)
         for name, dtype in rows.schema.items():  # sum() of integers comes as a decimal of 38 digits
             if isinstance(dtype, pl.Decimal) and dtype.scale == 0:
                 whole = rows[name].cast(pl.Int64, strict=False)
                 rows = rows.with_columns(whole) if whole.null_count() == rows[name].null_count() else rows
         return rows
 
-    def rows(self, sql: str, params: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+    def rows(self, sql: str, params: Sequence[object] | Mapping[str, object] = ()) -> list[tuple[Any, ...]]:
         """The rows of one query as tuples: a third of the time of `frame` for the few rows of a look-up, which that
         binds twice and turns into Arrow. Of plain columns only: a sum() of integers would come as a Decimal."""
+        bound = dict(params) if isinstance(params, Mapping) else list(params)
         if self.restriction:
             with self._one_at_a_time:
-                return self._connection.execute(sql, list(params)).fetchall()
+                return self._connection.execute(sql, bound).fetchall()
         with self._one_at_a_time:
             cursor = self._connection.cursor()
-        return cursor.execute(sql, list(params)).fetchall()
+        return cursor.execute(sql, bound).fetchall()
 
     def frame_once(self, sql: str) -> pl.DataFrame:
         """`frame`, asked once and kept while the index is open: for what every search needs whole, such as names."""
@@ -336,17 +344,16 @@ class Index:
             self._once[sql] = self.frame(sql)
         return self._once[sql]
 
-    def _query(self, sql: str, params: Sequence[object] | Mapping[str, object]) -> pl.DataFrame:
+    def _query(self, sql: str, params: Sequence[object] | Mapping[str, object], *, is_ours: bool) -> pl.DataFrame:
         bound = dict(params) if isinstance(params, Mapping) else list(params)
-        rows: pl.DataFrame
+        # Polars reads the relation's stream of Arrow itself: DuckDB's pl() imports pyarrow for it.
+        read = pl.DataFrame if is_ours else duckdb.DuckDBPyRelation.pl
         if self.restriction:
             with self._one_at_a_time:  # what restricts the tables belongs to this connection, not to its cursors
-                rows = self._connection.sql(sql, params=bound).pl()
-        else:
-            with self._one_at_a_time:  # a connection that makes a cursor refuses to make another
-                cursor = self._connection.cursor()
-            rows = cursor.sql(sql, params=bound).pl()
-        return rows
+                return read(self._connection.sql(sql, params=bound))
+        with self._one_at_a_time:  # a connection that makes a cursor refuses to make another
+            cursor = self._connection.cursor()
+        return read(cursor.sql(sql, params=bound))
 
     def restrict(self, where: str) -> None:
         """From now on only rows that documents back for which a condition holds (conditions.py, matching.py).
@@ -414,21 +421,30 @@ class Index:
             self._graph = numbered_graph.load_graph(self.frame)
         return self._graph
 
-    def owners(self, owner_table: str) -> pl.Series:
+    def owners(self, owner_table: str) -> Owners:
         """Ids of the rows of a table that have a vector; row i of `matrix` belongs to id i.
 
         Raises StoreError where their numbers differ.
         """
         if owner_table not in self._owners:
-            sql = "select owner_id from embeddings where owner_table = ? order by rowid"
-            ids, n_vectors = self.frame(sql, [owner_table])["owner_id"], len(self.matrix(owner_table))
-            if len(ids) != n_vectors:
+            written = None if self.restriction else open_owners(self.folder / "vectors", owner_table)
+            owners, n_vectors = written or make_owners(self._list_owners(owner_table)), len(self.matrix(owner_table))
+            if len(owners) != n_vectors:
                 raise StoreError(
-                    f"{shown_path(self.folder)}: {n_vectors} vectors for {len(ids)} rows of {owner_table}. "
+                    f"{shown_path(self.folder)}: {n_vectors} vectors for {len(owners)} rows of {owner_table}. "
                     'Run "graphrag index --full".'
                 )
-            self._owners[owner_table] = ids
+            self._owners[owner_table] = owners
         return self._owners[owner_table]
+
+    def _list_owners(self, owner_table: str) -> list[str]:
+        sql = "select owner_id from embeddings where owner_table = ? order by rowid"
+        return self.frame(sql, [owner_table])["owner_id"].to_list()
+
+    @property
+    def embedded(self) -> list[str]:
+        """The tables whose rows have vectors, sorted."""
+        return sorted(self._vectors)
 
     def matrix(self, owner_table: str) -> np.ndarray[Any, np.dtype[np.float32]]:
         """float32 array n x dim of vectors of length 1, memory-mapped; without any vector of shape (0, 0)."""
@@ -437,16 +453,21 @@ class Index:
 
     def vectors(self, owner_table: str) -> tuple[list[str], np.ndarray[Any, np.dtype[np.float32]]]:
         """(`owners`, `matrix`)."""
-        return self.owners(owner_table).to_list(), self.matrix(owner_table)
+        owners = self.owners(owner_table)
+        return owners.list_ids(range(len(owners))), self.matrix(owner_table)
 
     def search_bm25(self, query_terms: Sequence[str], owner_table: str, *, top: int) -> pl.DataFrame:
         """Columns owner_id, score: the `top` rows that hold any of the terms, by BM25; equal scores in table order.
 
         `query_terms` come from tokens.split_search_terms; a repeated term counts once.
         """
-        owners = self.frame_once(inverted_index.list_owners(owner_table))
+        lengths = self.frame_once(inverted_index.list_lengths(owner_table))
         postings = self._load_postings(sorted(set(query_terms)), owner_table)
-        return inverted_index.score_bm25(postings, owners, top=top)
+        scored = inverted_index.score_bm25(postings, lengths, top=top)
+        bound = {"owner_table": owner_table, "positions": scored["position"].to_list()}
+        owner_of = dict(self.rows(inverted_index.OWNERS_SQL, bound))
+        owners = pl.Series("owner_id", [owner_of[place] for place in scored["position"]], dtype=pl.String)
+        return scored.select(owners, "score")
 
     def count_holding(self, query_terms: Sequence[str], owner_table: str) -> dict[str, int]:
         """How many rows of an indexed table hold each of the terms."""
@@ -537,7 +558,7 @@ def run_sql(index: Index, query: str) -> pl.DataFrame:
             raise GraphragError(f"One statement at a time, please: the query has {len(kinds)}.")
         if kinds[0] not in READ_STATEMENTS:
             raise GraphragError(f"Only statements that read are possible (SELECT ...), not {kinds[0]}.")
-        return index.frame(query)
+        return index.frame(query, is_ours=False)
     except duckdb.Error as error:
         raise GraphragError(f"SQL: {_one_line(error)}") from error
     except pl.exceptions.PolarsError as error:

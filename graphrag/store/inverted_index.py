@@ -51,28 +51,32 @@ COMMENTS = {
     "search_postings.n": "How often the term stands in the row's text.",
 }
 
+OWNERS_SQL = """
+select position, owner_id from search_owners semi join (select unnest($positions::bigint[]) as position) using (position)
+where owner_table = $owner_table
+"""
 POSTINGS_SQL = """
 select list_position($terms::varchar[], term) as term, position, n
 from search_postings where owner_table = $owner_table and term in (select unnest($terms::varchar[]))
 """
 
 
-def list_owners(owner_table: str) -> str:
-    """SQL for the rows of an indexed table, by position; of an index cut to some documents, positions are missing."""
-    return (
-        f"select position, owner_id, n_terms from search_owners where owner_table = '{owner_table}' order by position"
-    )
+def list_lengths(owner_table: str) -> str:
+    """SQL for the rows of an indexed table; of an index cut to some documents, positions are missing."""
+    return f"select position, n_terms from search_owners where owner_table = '{owner_table}'"
 
 
 def score_bm25(postings: pl.DataFrame, owners: pl.DataFrame, *, top: int) -> pl.DataFrame:
-    """Columns owner_id, score: the `top` rows by BM25, equal scores in table order.
+    """Columns position, score: the `top` rows by BM25, equal scores in table order.
 
-    postings: rows of POSTINGS_SQL; owners: rows of list_owners.
+    postings: rows of POSTINGS_SQL; owners: rows of list_lengths.
     """
     terms, positions, n = (postings[name].to_numpy() for name in ("term", "position", "n"))
     if (np.diff(terms) < 0).any():  # sums of floats must not depend on the order of rows
         order = np.argsort(terms, kind="stable")
         terms, positions, n = terms[order], positions[order], n[order]
+    if not owners["position"].is_sorted():
+        owners = owners.sort("position")
     known, lengths = owners["position"].to_numpy(), owners["n_terms"].to_numpy()
     is_whole = owners.height > 0 and known[-1] == owners.height - 1
     places = positions if is_whole else np.searchsorted(known, positions)
@@ -87,7 +91,7 @@ def score_bm25(postings: pl.DataFrame, owners: pl.DataFrame, *, top: int) -> pl.
         is_best = scores >= np.partition(scores, -top)[-top]
         found, scores = found[is_best], scores[is_best]
     best = np.lexsort((found, -scores))[:top]
-    return owners.select("owner_id")[found[best]].with_columns(score=pl.Series(scores[best], dtype=pl.Float64))
+    return pl.DataFrame({"position": known[found[best]], "score": pl.Series(scores[best], dtype=pl.Float64)})
 
 
 def count_holding(postings: pl.DataFrame, terms: Sequence[str]) -> dict[str, int]:

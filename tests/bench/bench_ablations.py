@@ -88,7 +88,6 @@ def without(part: str) -> Iterator[None]:
 def remember_queries(index: Index) -> None:
     """The index is read-only: what was asked for one part is not asked again for the next. Only the time changes."""
 
-
     def remember(ask: Callable[[str, Any], Any]) -> Callable[..., Any]:
         memo: dict[str, Any] = {}
 

@@ -179,7 +179,7 @@ def _embed(numbers: np.random.Generator, frames: dict[str, pl.DataFrame]) -> pl.
     dim = load_embedder(EMBEDDED).dim
     parts = []
     for owner_table in ("entities", "relationships", "text_units", "community_reports"):
-        owners = frames[owner_table]["id"]
+        owners = frames[owner_table]["id"].sort()  # as index/embeddings.py has them
         matrix = numbers.standard_normal((len(owners), dim), dtype=np.float32)
         matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
         columns = {"owner_table": owner_table, "model": EMBEDDED, "content_sha256": ""}

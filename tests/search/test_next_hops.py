@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import polars as pl
 import pytest
 
 from graphrag.search.local_search import search_local
@@ -24,7 +23,7 @@ FACTS = [
     ("Thumb League.md", "Thumb League", "shown_on", "Harbour Vision"),
     ("Harbour Vision.md", "Harbour Vision", "founded_by", "Mira Lang"),
 ]
-UNMEASURED = Likeness(pl.Series([], dtype=pl.String), None)
+UNMEASURED = Likeness(None, None)
 QUESTION = "Who founded the network that Thumb League is shown on?"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import polars as pl
 import pytest
 
 from graphrag import vectors
@@ -20,6 +19,7 @@ from graphrag.search.ranking import (
     stem_term,
 )
 from graphrag.store import Index
+from graphrag.store.owners import make_owners
 from graphrag.vectors import Embedder, Floor
 
 
@@ -59,10 +59,10 @@ def test_rows_that_are_named_come_up(r8: Index) -> None:
 
 
 def test_the_nearest_rows_come_first_and_ties_in_table_order() -> None:
-    likeness = Likeness(pl.Series(["a", "b", "c", "d"]), np.array([0.1, 0.9, 0.5, 0.5], dtype=np.float32))
+    likeness = Likeness(make_owners(["a", "b", "c", "d"]), np.array([0.1, 0.9, 0.5, 0.5], dtype=np.float32))
     assert likeness.best(3) == ["b", "c", "d"]
     assert likeness.of(["c", "zzz"]) == {"c": 0.5}
-    assert Likeness(pl.Series([], dtype=pl.String), None).best(3) == []
+    assert Likeness(None, None).best(3) == []
 
 
 def test_without_vectors_nothing_is_measured(r8: Index) -> None:

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from graphrag.ids import content_sha256, document_id
-from graphrag.reading.new_notes import NewNote, read_new_notes
 from graphrag.relations.relation_log import RelationLog, read_log
 from graphrag.search.entries.entry_summary import summarise_entry
 from graphrag.search.entries.folding import RELATION_SCHEMA
 
 if TYPE_CHECKING:
+    from graphrag.reading.new_notes import NewNote
     from graphrag.store import Index
 
 
@@ -55,6 +55,8 @@ def load_new_notes(index: Index, input_dir: Path | None, folder: str) -> Sequenc
     documents lie on object storage."""
     if input_dir is None or not (input_dir / folder).is_dir() or index.restriction:
         return ()
+    from graphrag.reading.new_notes import read_new_notes  # here, not above: few questions need PyYAML
+
     known = index.frame("select path from documents where starts_with(path, ?)", (f"{folder}/",))["path"]
     return read_new_notes(input_dir, folder, known=set(known))
 
