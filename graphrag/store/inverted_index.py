@@ -52,8 +52,8 @@ COMMENTS = {
 }
 
 OWNERS_SQL = """
-select position, owner_id from search_owners semi join (select unnest($positions::bigint[]) as position) using (position)
-where owner_table = $owner_table
+select position, owner_id from search_owners
+semi join (select unnest($positions::bigint[]) as position) using (position) where owner_table = $owner_table
 """
 POSTINGS_SQL = """
 select list_position($terms::varchar[], term) as term, position, n

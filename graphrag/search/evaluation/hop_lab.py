@@ -52,11 +52,11 @@ class HopLab(NamedTuple):
 
 def run_hop_lab(index: Index, *, mode: str = "basic", fold: Fold, model: str = "") -> HopLab:
     """Both directions of every relation of the index, asked flat and folded. Raises NothingFound without a relation."""
-    rows = index.frame(
+    rows = index.rows(
         "select s.id, t.id, s.path, r.type, t.path from entry_relations r "
         "join documents s on s.id = r.from_document_id join documents t on t.id = r.to_document_id "
         "order by s.path, r.type, t.path"
-    ).rows()
+    )
     if not rows:
         raise NothingFound('The index holds no relation between entries. Write some with "graphrag relate".')
     documents = {

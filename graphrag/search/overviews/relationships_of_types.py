@@ -69,11 +69,11 @@ def find_relationships_of_types(index: Index, question: str) -> Pairs | None:
     asked = None if is_negated(question) else _read_question(question, list_types(index))
     if asked is None:
         return None
-    rows = index.frame(
+    rows = index.rows(
         "select r.id, r.predicate, r.source_id, s.type, r.source, r.target_id, t.type, r.target from relationships r "
         "join entities s on s.id = r.source_id join entities t on t.id = r.target_id "
         "where r.origin <> 'cooccurrence' order by r.weight desc, r.source, r.predicate, r.target"
-    ).rows()
+    )
     agents, patients = (asked.right, asked.left) if asked.is_passive else (asked.left, asked.right)
     pairs: dict[tuple[str, str], tuple[str, str, str]] = {}
     for relationship_id, predicate, *ends in rows:
