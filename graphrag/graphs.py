@@ -43,8 +43,8 @@ def pagerank(
     """PageRank of each node by edge weight; sums to 1. Personalised where `reset` gives a share to each node.
 
     `reset` needs no normalising; all zeros means uniform. Brin & Page 1998; solved exactly by PRPACK in igraph; the
-    personalised one by the power method to 1e-12, which takes 2 ms where PRPACK takes 100 (a thousand nodes, every
-    search), rank without a way on going back to `reset`.
+    personalised one by the power method to 1e-12, which takes 2 ms where PRPACK takes 100 (a thousand nodes), rank
+    without a way on going back to `reset`.
     """
     if n == 0:
         return []

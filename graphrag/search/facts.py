@@ -23,6 +23,7 @@ from graphrag.tokens import split_search_terms
 
 MAX_FACTS, MAX_FACT_LINES, MAX_UNASKED_LINES = 30, 6, 2
 LEAST_SAID = 0.3
+LIKE_WORTH = 0.5  # of the relationship most like the question, among the candidates
 END_WORTH = 0.15  # of an end that the question names or that the next hops lead over (docs/evaluation.md)
 RIGHT_WAY_ROUND = 2  # of cues.rate_fact
 FACTLESS = ("number", "time", "steps", "cause", "change")  # kinds of answers that relationships seldom hold
@@ -33,16 +34,15 @@ _ASKS_OF_SUBJECT = re.compile(r"\b(?:do|does|did)\b", re.IGNORECASE)
 def rank_facts(
     around: Mapping[str, tuple[str, str]],
     seeds: Collection[str],
-    fact_scores: Mapping[str, float],
     like: Sequence[Fact],
 ) -> list[str]:
-    """Ids of candidate facts, by fused rank and how many of their ends are seeds. around: ends of relationships, by
-    id; seeds: the entities that the question names and those that the next hops lead over."""
+    """Ids of candidate facts, by their rank in `like` (best first) and how many of their ends are seeds. around: ends
+    of relationships, by id; seeds: the entities that the question names and those that the next hops lead over."""
     ends = {**around, **{fact.id: (fact.source_id, fact.target_id) for fact in like}}
+    said = {fact.id: LIKE_WORTH * (RRF_CONSTANT + 1) / (RRF_CONSTANT + rank) for rank, fact in enumerate(like, start=1)}
 
     def score(fact_id: str) -> float:
-        like = fact_scores.get(fact_id, 0.0) * (RRF_CONSTANT + 1) / 2
-        return round(like + END_WORTH * len({*ends[fact_id]} & set(seeds)), 6)
+        return round(said.get(fact_id, 0.0) + END_WORTH * len({*ends[fact_id]} & set(seeds)), 6)
 
     return sorted(ends, key=lambda fact_id: (-score(fact_id), fact_id))[: 4 * MAX_FACTS]
 

@@ -33,13 +33,13 @@ from graphrag.search.overviews.overview import compose_overview, find_overview
 from graphrag.search.overviews.relationships_of_types import compose_pairs, find_relationships_of_types
 from graphrag.search.ranking import (
     RRF_CONSTANT,
-    Likeness,
     Question,
     is_relevant,
     measure_likeness,
+    measure_rows,
     prepare_question,
+    rank_by_words,
     rank_rows,
-    score_rows,
 )
 from graphrag.search.rows import (
     Fact,
@@ -184,21 +184,19 @@ def _answer_broadly(
 def find_around(index: Index, asked: Question, named: Sequence[NamedEntity], *, top: int, fold: Fold | None) -> Found:
     n_passages = max(top, MAX_PASSAGES)
     like_passages = measure_likeness(index, asked, "text_units")
-    like_facts = measure_likeness(index, asked, "relationships")
     in_named = list_text_units(index, find_named_documents(index, asked.text))
     ranked = rank_rows(index, asked, "text_units", top=n_passages, likeness=like_passages, first=in_named)
     direct = {hit.owner_id: hit.score for hit in ranked}
     names = [entity.entity_id for entity in named]
     leading = find_leading(index, asked.text, named)
     if leading.facts:
-        walked = [fact.text_unit_id for fact in leading.facts if fact.text_unit_id]
-        next_hops, order = NextHops([], []), [*walked, *direct]
+        next_hops, order = NextHops([], []), [*_list_walked(leading), *direct]
     else:
         next_hops = rank_next_hops(index, asked, list(direct), like_passages, names)
         order = [*list(direct)[:1], *next_hops.text_units, *direct]
     scores = _score_ranks(order, top=n_passages)
     seeds = list(dict.fromkeys([*names, *next_hops.entities]))
-    facts, like = _find_facts(index, asked, names, seeds, like_facts)
+    facts, like = _find_facts(index, asked, names, seeds)
     ends = dict.fromkeys(end for fact in facts for end in (fact.source_id, fact.target_id))
     entities = _list_entities(index, (seeds or list(ends))[:MAX_ENTITIES])
     reports = _find_reports(index, [entity["id"] for entity in entities])
@@ -226,15 +224,20 @@ def _score_ranks(order: Sequence[str], *, top: int) -> dict[str, float]:
 
 
 def _find_facts(
-    index: Index, asked: Question, names: Sequence[str], seeds: Sequence[str], likeness: Likeness
+    index: Index, asked: Question, names: Sequence[str], seeds: Sequence[str]
 ) -> tuple[list[Fact], dict[str, float]]:
-    """The best relationships like the question and around the seeds, with cosines."""
-    scores = score_rows(index, asked, "relationships", top=MAX_FACTS, likeness=likeness)
-    like = [claim for claim in load_claims(index, list(scores)) if claim.origin != "cooccurrence"]
-    candidates = rank_facts(expand_neighborhood(index, seeds), seeds, scores, like)
-    near = likeness.of(candidates)
+    """The best relationships that hold the question's words or touch the seeds, with their cosines. Those that are only
+    near in meaning are not looked for: they added nothing (docs/evaluation.md)."""
+    like = load_claims(index, rank_by_words(index, asked, "relationships", top=MAX_FACTS))
+    candidates = rank_facts(expand_neighborhood(index, seeds), seeds, like)
+    near = measure_rows(index, asked, "relationships", candidates)
     claims = sort_facts(asked, load_claims(index, candidates), names, seeds, near)
     return prove_first(index, claims, top=MAX_FACTS), near
+
+
+def _list_walked(leading: Leading) -> list[str]:
+    """The text units that a walk rests on, in its order."""
+    return [fact.text_unit_id for fact in leading.facts if fact.text_unit_id]
 
 
 def _list_entities(index: Index, ids: Sequence[str]) -> list[dict[str, Any]]:

@@ -231,6 +231,15 @@ def measure_likeness(index: Index, question: Question, owner_table: str) -> Like
     return Likeness(index.owners(owner_table), np.asarray(matrix @ question.vector, dtype=np.float32))
 
 
+def measure_rows(index: Index, question: Question, owner_table: str, wanted: Collection[str]) -> dict[str, float]:
+    """Cosines of some rows of a table, of which no others are read; a row without a vector is not in it."""
+    if question.vector is None or not wanted or not len(matrix := index.matrix(owner_table)):
+        return {}
+    rows = index.owners(owner_table).find_rows(wanted)
+    near = (matrix[list(rows.values())] @ question.vector).tolist()
+    return {owner: round(cosine, 6) for owner, cosine in zip(rows, near, strict=True)}
+
+
 def rank_rows(
     index: Index,
     question: Question,
@@ -247,11 +256,6 @@ def rank_rows(
     fused = _fuse(by_words, likeness.best(top), first, top=top)
     cosines = likeness.of(fused)
     return [Hit(owner, score, by_words.get(owner, 0.0), cosines.get(owner, 0.0)) for owner, score in fused.items()]
-
-
-def score_rows(index: Index, question: Question, owner_table: str, *, top: int, likeness: Likeness) -> dict[str, float]:
-    """Fused scores of the rows of rank_rows, best first: where nothing else is wanted of half a million."""
-    return _fuse(_search_words(index, question, owner_table, top=top), likeness.best(top), (), top=top)
 
 
 def _fuse(
@@ -285,6 +289,11 @@ def _idf(index: Index, terms: Sequence[str]) -> dict[str, float]:
     n_units = int(index.frame_once("select count(*) as n from search_owners where owner_table = 'text_units'").item())
     found = index.count_holding(terms, "text_units") if terms else {}
     return {stem_term(term): weigh_rarity(n_units, found[term]) for term in terms}
+
+
+def rank_by_words(index: Index, question: Question, owner_table: str, *, top: int) -> list[str]:
+    """Ids of the rows that hold the question's terms, by BM25."""
+    return list(_search_words(index, question, owner_table, top=top))
 
 
 def _search_words(index: Index, question: Question, owner_table: str, *, top: int) -> dict[str, float]:

@@ -205,7 +205,7 @@ def _read_indexed(folder: Path | None, name: str) -> inverted_index.Indexed | No
     owners = "select position, n_terms from search_owners where owner_table = ?"
     postings = "select term, position, n from search_postings where owner_table = ?"
     try:
-        columns = ["id", *inverted_index.INDEXED[name]]
+        columns = inverted_index.list_columns(name)
         texts = inverted_index.list_texts(name, pl.read_parquet(folder / f"{name}.parquet", columns=columns))
         with _connect_read_only(folder / DATABASE) as connection:
             rows = texts.join(connection.sql(owners, params=[name]).pl(), on="position")

@@ -3,6 +3,8 @@
     search_owners(owner_table, position, owner_id, n_terms)     one row an indexed row, position = its row in the table
     search_postings(owner_table, term, position, n)             one row a term of an owner, sorted by term
 
+Co-occurrences are not indexed, as they are not embedded: their positions are missing.
+
 DuckDB 2.0.1 has no offline full-text extension; sorted postings and zone maps do what one would.
 Ranking: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with the idf of
 Lucene, ln(1 + (N - df + 0.5) / (df + 0.5)), which is never negative.
@@ -158,11 +160,19 @@ def build_postings(
         yield pl.concat(owners).sort("position"), pl.concat(postings).sort("term", "position")
 
 
+def list_columns(owner_table: str) -> list[str]:
+    """The columns that list_texts reads."""
+    return ["id", *INDEXED[owner_table], *(["origin"] if owner_table == "relationships" else [])]
+
+
 def list_texts(owner_table: str, frame: pl.DataFrame) -> pl.DataFrame:
-    """position, owner_id and text of each row of an indexed table."""
-    positions = pl.int_range(frame.height, dtype=pl.Int64, eager=True)
+    """position, owner_id and text of each row of an indexed table. A co-occurrence is no row to be found: it says no
+    more than its names, and would stand before what is stated of them."""
+    frame = frame.select(list_columns(owner_table)).with_row_index("position").cast({"position": pl.Int64})
+    if owner_table == "relationships":
+        frame = frame.filter(pl.col("origin") != "cooccurrence")
     texts = pl.Series(render_search_text(owner_table, frame), dtype=pl.String)
-    return pl.DataFrame({"position": positions, "owner_id": frame["id"], "text": texts})
+    return pl.DataFrame({"position": frame["position"], "owner_id": frame["id"], "text": texts})
 
 
 def _label(owner_table: str, rows: pl.DataFrame) -> pl.DataFrame:

@@ -1,9 +1,14 @@
-"""Local search without its parts, one at a time: what each adds to the documents found and to what answers say.
+"""Local search without its parts, one at a time: what each adds to the documents found, to what the context holds in
+1,000 and in 4,000 tokens, and to what answers say.
 
-    python -m tests.bench.bench_ablations ROOT QUESTIONS.jsonl [--sources]
+    python -m tests.bench.bench_ablations ROOT QUESTIONS.jsonl [--contexts] [--odd | --even]
 
 A part is taken out by replacing its function or weight in the search rooms for the time of a measurement: the product
-has no switches for it. With --sources no answers are composed, which takes most of the time.
+has no switches for it. With --contexts no answers are composed, which takes most of the time. --odd and --even take
+every second question only: to choose a weight on one half and see it on the other.
+
+The columns of relationships and entities are those of tests/context_gold.py, for the questions of data/sample. A figure
+whose paired 95 % interval of the difference from the first row leaves out 0 bears a mark: + better, - worse.
 """
 
 from __future__ import annotations
@@ -18,15 +23,26 @@ from unittest.mock import patch
 
 import polars as pl
 
-from graphrag.search import local_search, next_hops
+from graphrag.search import facts, local_search, next_hops
 from graphrag.search.evaluation.evaluation import GoldQuestion, evaluate_search, read_questions
 from graphrag.search.evaluation.measures import bootstrap_interval
 from graphrag.search.facts import rank_facts
 from graphrag.search.next_hops import NextHops
+from graphrag.search.sections import entity_section
+from graphrag.search.walks.leading import Leading
 from graphrag.settings_file import load_settings
 from graphrag.store import Index, open_index
+from tests.context_gold import MEASURES, ContextGold, match_index, measure_context, read_chains
+from tests.gold import load_gold
 
-K = 5
+K, BUDGETS = 5, (1_000, 4_000)
+SAMPLE = Path(__file__).resolve().parents[2] / "data" / "sample"
+COLUMNS = {
+    "recall": f"recall@{K}",
+    "all_gold": f"all-gold@{K}",
+    **{f"{name} {budget}": f"{name} in {budget:,}" for name in MEASURES for budget in BUDGETS},
+    "said": "answer said",
+}
 load_statements = next_hops._load_statements
 
 
@@ -46,13 +62,21 @@ def _load_stated(*asked: Any) -> dict[str, list[Any]]:
     )
 
 
+NO_HOPS = (local_search, "rank_next_hops", lambda *_: NextHops([], []))
+NO_FACTS = (local_search, "_find_facts", lambda *_: ([], {}))
 ABLATIONS: dict[str, list[tuple[Any, str, Any]]] = {
     "as it is": [],
-    "no graph (no facts, no next hops)": [
-        (local_search, "_find_facts", lambda *_: ([], {})),
-        (local_search, "rank_next_hops", lambda *_: NextHops([], [])),
+    "no graph (no facts, walks, next hops)": [NO_FACTS, NO_HOPS, (local_search, "find_leading", lambda *_: Leading())],
+    "no facts": [NO_FACTS],
+    "no facts that are like the question": [
+        (local_search, "rank_facts", lambda around, seeds, like: rank_facts(around, seeds, []))
     ],
-    "no next hops": [(local_search, "rank_next_hops", lambda *_: NextHops([], []))],
+    "no facts around what is named or led over": [(local_search, "expand_neighborhood", lambda *_: {})],
+    "no worth of ends that are named or led over": [(facts, "END_WORTH", 0.0)],
+    "no passages of walks first": [(local_search, "_list_walked", lambda *_: [])],
+    "no entities": [(local_search, "entity_section", lambda *_, **knobs: entity_section([], **knobs))],
+    "no reports": [(local_search, "_find_reports", lambda *_: [])],
+    "no next hops": [NO_HOPS],
     "two hops, not three": [(next_hops, "MAX_HOPS", 2)],
     "no facts in the next hops": [(next_hops, "_load_statements", _load_sentences)],
     "facts alone in the next hops": [(next_hops, "_load_statements", _load_stated)],
@@ -61,10 +85,6 @@ ABLATIONS: dict[str, list[tuple[Any, str, Any]]] = {
     "no cost of a common entity": [(next_hops, "UNITS_COST", 0.0)],
     "no cost of a hop": [(next_hops, "HOP_COST", 0.0)],
     "no named documents": [(local_search, "find_named_documents", lambda *_: [])],
-    "no facts that are like the question": [
-        (local_search, "rank_facts", lambda around, seeds, hits, like: rank_facts(around, seeds, {}, []))
-    ],
-    "no facts around what is named or led over": [(local_search, "expand_neighborhood", lambda *_: {})],
 }
 
 
@@ -73,6 +93,8 @@ VARIANTS: dict[str, list[tuple[Any, str, Any]]] = {
     "twice as many bridges": [(next_hops, "N_BRIDGES", 20)],
     "half as many bridges": [(next_hops, "N_BRIDGES", 5)],
     "two next documents, not three": [(next_hops, "N_NEXT", 2)],
+    "half the worth of ends": [(facts, "END_WORTH", facts.END_WORTH / 2)],
+    "twice the worth of ends": [(facts, "END_WORTH", facts.END_WORTH * 2)],
 }
 
 
@@ -103,32 +125,58 @@ def remember_queries(index: Index) -> None:
     patch.object(index, "rows", remember(index.rows)).start()
 
 
-def measure_part(index: Index, asked: Sequence[GoldQuestion], part: str, *, sources: bool) -> pl.DataFrame:
-    """Rows of measures.RESULT_SCHEMA of method local, in the order of the questions."""
-    with without(part), ExitStack() as stack:
-        if sources:
-            stack.enter_context(patch.object(local_search, "choose_relevant", lambda *_: ([], [])))
-        return evaluate_search(index, asked, modes=["local"], baselines=[], k=K).results
+def measure_part(
+    index: Index, asked: Sequence[GoldQuestion], gold: ContextGold | None, part: str, *, is_answered: bool
+) -> pl.DataFrame:
+    """A row a question, in their order: the columns of COLUMNS."""
+    rows: list[dict[str, float | None]] = [{} for _ in asked]
+    for budget in BUDGETS:
+        with without(part), ExitStack() as stack:
+            if not is_answered or budget != BUDGETS[-1]:
+                stack.enter_context(patch.object(local_search, "choose_quotes", lambda *_, **knobs: []))
+            found = evaluate_search(index, asked, modes=["local"], baselines=[], k=K, budget_tokens=budget)
+        for row, question, result in zip(rows, asked, found.results.iter_rows(named=True), strict=True):
+            row |= {name: result[name] for name in ("recall", "all_gold")}
+            row["said"] = result["said"] if is_answered else None
+            answer = found.answers["local"][question.id]
+            held = measure_context(answer, question.id, question.answers, gold)
+            row |= {f"{name} {budget}": share for name, share in held.items()}
+    return pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.Float64()))
 
 
-def main(root: Path, questions: Path, *, sources: bool) -> None:
+def render_row(part: str, results: pl.DataFrame, whole: pl.DataFrame) -> str:
+    cells = []
+    for name in (column for column in COLUMNS if whole[column].count()):
+        difference = (results[name] - whole[name]).drop_nulls().to_numpy()
+        low, high = bootstrap_interval(difference)
+        cells.append(f"{results[name].mean():.3f}{'+' if low > 0 else '-' if high < 0 else ''}")
+    moved = (results["recall"] - whole["recall"]).drop_nulls()
+    return f"| {part} | {' | '.join(cells)} | {(moved > 0).sum()} / {(moved < 0).sum()} |"
+
+
+def main(root: Path, questions: Path, *, is_answered: bool, half: int | None) -> None:
     settings, _ = load_settings(root)
-    print(f"| local | recall@{K} | all-gold@{K} | difference in recall | better / worse | answer said |")
-    print("|---|---:|---:|---|---:|---:|")
     with open_index(root / settings.output.dir) as index:
         remember_queries(index)
-        asked = read_questions(questions, index)
-        whole: pl.DataFrame | None = None
+        asked = [each for n, each in enumerate(read_questions(questions, index), start=1) if half in (None, n % 2)]
+        gold_edges = load_gold(SAMPLE / "gold.json")
+        chains = read_chains(gold_edges, SAMPLE / "multihop.jsonl")
+        gold = match_index(index, gold_edges, chains) if any(each.id in chains for each in asked) else None
+        whole = measure_part(index, asked, gold, "as it is", is_answered=is_answered)
+        shown = [title for name, title in COLUMNS.items() if whole[name].count()]
+        print(f"| local | {' | '.join(shown)} | better / worse in recall |")
+        print(f"|---|{'---:|' * (len(shown) + 1)}")
         for part in [*ABLATIONS, *VARIANTS]:
-            results = measure_part(index, asked, part, sources=sources)
-            whole = results if whole is None else whole
-            difference = (results["recall"] - whole["recall"]).drop_nulls().to_numpy()
-            low, high = bootstrap_interval(difference)
-            means = results.select(pl.mean("recall", "all_gold", "said")).row(0)
-            said = "" if sources else f"{means[2]:.3f}"
-            print(f"| {part} | {means[0]:.3f} | {means[1]:.3f} | {difference.mean():+.3f} [{low:+.3f}, {high:+.3f}] "
-                  f"| {(difference > 0).sum()} / {(difference < 0).sum()} | {said} |", flush=True)  # fmt: skip
+            results = measure_part(index, asked, gold, part, is_answered=is_answered)
+            print(render_row(part, results, whole), flush=True)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), sources="--sources" in sys.argv)
+    half_of = {"--odd": 1, "--even": 0}
+    halves = [half_of[flag] for flag in sys.argv if flag in half_of]
+    main(
+        Path(sys.argv[1]),
+        Path(sys.argv[2]),
+        is_answered="--contexts" not in sys.argv,
+        half=halves[0] if halves else None,
+    )

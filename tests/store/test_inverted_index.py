@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 
 from graphrag import store
 from graphrag.store import database
-from graphrag.store.inverted_index import INDEXED, Indexed, build_postings, list_texts
+from graphrag.store.inverted_index import INDEXED, Indexed, build_postings, list_columns, list_texts
 from graphrag.tokens import split_search_terms
 
 ROWS = st.dictionaries(
@@ -23,10 +23,11 @@ ROWS = st.dictionaries(
 
 def rows_of(texts: dict[str, str]) -> dict[str, pl.DataFrame]:
     """All five tables with the same ids; every text column holds the text."""
-    values = {"id": list(texts), **{name: list(texts.values()) for columns in INDEXED.values() for name in columns}}
+    values = {"id": list(texts), "origin": ["extracted"] * len(texts)}
+    values |= {name: list(texts.values()) for columns in INDEXED.values() for name in columns}
     frame = pl.DataFrame(values, schema=dict.fromkeys(values, pl.String))
     frame = frame.with_columns(aliases=pl.concat_list("aliases"))
-    return {name: frame.select("id", *columns) for name, columns in INDEXED.items()}
+    return {name: frame.select(list_columns(name)) for name in INDEXED}
 
 
 @given(ROWS, ROWS)
@@ -51,6 +52,14 @@ def test_postings_of_a_night_are_those_of_a_fresh_run(before: dict[str, str], no
         assert_frame_equal(ours[0], fresh[0])
         assert_frame_equal(ours[1], fresh[1])
     assert len(cut) == len(INDEXED) * sum(before.get(name) != text for name, text in now.items())
+
+
+def test_a_co_occurrence_is_not_found_by_words_and_leaves_its_position() -> None:
+    rows = rows_of({"a": "Redis", "b": "Redis", "c": "Redis"})
+    rows["relationships"] = rows["relationships"].with_columns(origin=pl.Series(["link", "cooccurrence", "extracted"]))
+    owners, postings = dict(zip(INDEXED, build_postings(rows), strict=True))["relationships"]
+    assert owners.select("owner_id", "position").rows() == [("a", 0), ("c", 2)]
+    assert postings["position"].unique().to_list() == [0, 2]
 
 
 def test_a_run_takes_words_over_from_the_last_of_its_release(
