@@ -5,8 +5,7 @@ The names of a document follow from its text and from what the corpus shows of t
 make the lexicon of last night. A document is read again where its text, title or text units are others, or where what
 was looked up for it has another answer now. All else that decides is in the memo's key.
 
-kept_records.py keeps rows of replies by their text alone: there, nothing hangs on the corpus. Here rows of many
-documents lie together, as columns: a record a document would cost a night of 20,000 documents two seconds more.
+In the model's mode nothing hangs on the corpus: kept_records.py keeps rows of replies by their text alone.
 
 A neighbour of nlp_extraction.py. Does not: read texts, or know the rules.
 """
@@ -14,21 +13,17 @@ A neighbour of nlp_extraction.py. Does not: read texts, or know the rules.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from io import BytesIO
 from typing import NamedTuple
 
-import orjson
 import polars as pl
 
-from graphrag.ids import content_sha256
-from graphrag.memo import Memo, memo_key
+from graphrag.index.kept_frames import keep_frames, recall_frames
+from graphrag.memo import Memo
 from graphrag.nlp.corpus import Lexicon
 from graphrag.nlp.words import find_words
 from graphrag.tables import ENTITY_MENTIONS, RELATIONSHIP_MENTIONS
 
 MEMO_KIND = "extraction"
-ROWS_A_BLOB = 200_000
-HEAD = memo_key(MEMO_KIND, "head")
 DOCUMENT = {"document_id": pl.String()}
 SCHEMAS: dict[str, pl.Schema] = {
     "documents": pl.Schema(DOCUMENT | {"sha256": pl.String()}),
@@ -72,43 +67,16 @@ NOTHING = Extracted(**{name: pl.DataFrame(schema=schema) for name, schema in SCH
 
 
 def recall_extraction(memo: Memo | None, key: str) -> tuple[Extracted, dict[str, str]]:
-    """What the night before left, and the names that were declared then; nothing where it is not whole, or was made
-    under another key.
+    """What the night before left, and the names that were declared then; nothing where it was made under another key.
 
     `key`: of all that decides on rows beside the documents.
     """
-    held = memo.get_many(MEMO_KIND, [HEAD]) if memo is not None else {}
-    head = orjson.loads(held[HEAD]) if held else {}
-    if memo is None or head.get("key") != key:
-        return NOTHING, {}
-    blobs = memo.get_many(MEMO_KIND, [_blob_key(*place) for place in head["blobs"]])
-    frames: dict[str, list[pl.DataFrame]] = {name: [] for name in SCHEMAS}
-    for name, number, sha256 in head["blobs"]:
-        blob = blobs.get(_blob_key(name, number, sha256), b"")
-        if content_sha256(blob) != sha256:
-            return NOTHING, {}
-        frames[name].append(pl.read_ipc(BytesIO(blob)))
-    return Extracted(**{name: pl.concat(parts) for name, parts in frames.items()}), head["declared"]
+    frames, declared = recall_frames(memo, MEMO_KIND, key)
+    return (Extracted(**frames), declared) if frames else (NOTHING, {})
 
 
 def keep_extraction(memo: Memo | None, key: str, extracted: Extracted, declared: Mapping[str, str]) -> None:
-    """In the place of what was kept before, all or nothing. A memo holds one night: what a night reads is the last."""
-    if memo is None:
-        return
-    values: dict[str, bytes] = {}
-    places: list[tuple[str, int, str]] = []
-    for name, frame in extracted._asdict().items():
-        for number, part in enumerate(list(frame.iter_slices(ROWS_A_BLOB)) or [frame]):
-            buffer = BytesIO()
-            part.rechunk().write_ipc(buffer, compression="zstd")
-            places.append((name, number, content_sha256(buffer.getvalue())))
-            values[_blob_key(*places[-1])] = buffer.getvalue()
-    head = orjson.dumps({"key": key, "blobs": places, "declared": dict(declared)})
-    memo.put_many(MEMO_KIND, values | {HEAD: head})
-
-
-def _blob_key(name: str, number: int, _sha256: str) -> str:
-    return memo_key(MEMO_KIND, name, str(number))
+    keep_frames(memo, MEMO_KIND, key, extracted._asdict(), declared)
 
 
 def sum_counts(counts: pl.DataFrame) -> pl.DataFrame:

@@ -22,12 +22,14 @@ import polars as pl
 from graphrag import tables
 from graphrag.index.community_rows import read_row_corpus
 from graphrag.index.extractive_reports import write_extractive_report, write_template_report
+from graphrag.index.kept_reports import decode_report, encode_report, keep_reports, key_reports, recall_reports
 from graphrag.index.report_calls import ReportPrompts, ReportQuestions, read_numbers, read_report
 from graphrag.index.report_corpus import Corpus, read_corpus
 from graphrag.index.report_rows import Report, finish_row
 from graphrag.llm import Llm
 from graphrag.llm.chat import ChatRequest
 from graphrag.llm.concurrency import map_concurrently
+from graphrag.memo import Memo, memo_key
 from graphrag.tables import UNCONNECTED
 from graphrag.tokens import TokenCounter, count_tokens
 
@@ -47,11 +49,20 @@ def build_extractive_reports(
     *,
     min_report_size: int = 3,
     max_findings: int = 5,
+    memo: Memo | None = None,
+    rules: str = "",
 ) -> Reports:
-    """One report a community, in the documents' words."""
+    """One report a community, in the documents' words.
+
+    memo: holds the reports of last night, where `rules` says which version of our rules this is.
+    """
     corpus = read_corpus(entities, relationships, evidence, text_units, documents)
     writer = _Extractive(communities, corpus, min_report_size, max_findings)
+    memo, key = memo if rules else None, memo_key(rules, str(min_report_size), str(max_findings))
+    if memo is not None:
+        writer.recall(recall_reports(memo, key))
     finished = [finish_row(row, writer.write(number), corpus) for number, row in writer.rows.items()]
+    keep_reports(memo, key, writer.kept)
     return Reports(tables.COMMUNITY_REPORTS.from_rows(finished), tables.FAILURES.empty())
 
 
@@ -62,6 +73,16 @@ class _Extractive:
         self.rows = {row["community"]: row for row in communities.sort("community").to_dicts()}
         self._corpus, self._min_size, self._max_findings = corpus, min_report_size, max_findings
         self._written: dict[int, Report] = {}
+        self._keys: dict[int, str] = {}
+        self.kept: dict[str, bytes] = {}
+
+    def recall(self, kept: Mapping[str, bytes]) -> None:
+        """Take the reports whose communities are as they were; from now on `kept` has all that are written."""
+        self._keys = key_reports(self.rows, self._corpus)
+        for number, key in self._keys.items():
+            if key in kept:
+                self._written[number] = decode_report(kept[key])
+                self.kept[key] = kept[key]
 
     def is_template(self, number: int) -> bool:
         return _is_template(self.rows[number], self._min_size)
@@ -75,6 +96,8 @@ class _Extractive:
                 children = [(self.rows[child], self.write(child)) for child in row["children"]]
                 report = write_extractive_report(row, children, self._corpus, max_findings=self._max_findings)
             self._written[number] = report
+            if number in self._keys:
+                self.kept[self._keys[number]] = encode_report(report)
         return self._written[number]
 
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from graphrag.index import nlp_extraction
-from graphrag.index.kept_extraction import HEAD, MEMO_KIND
+from graphrag.index.kept_extraction import MEMO_KIND
 from graphrag.index.known_names import collect_known_names
 from graphrag.index.nlp_extraction import Extraction, extract_mentions
-from graphrag.memo import Memo
+from graphrag.memo import Memo, memo_key
 from graphrag.nlp.sentences import Sentence, cut_sentences
 
 from .test_nlp_extraction import build_frames
@@ -127,7 +127,7 @@ def test_what_is_not_whole_is_read_again(tmp_path: Path, read: list[str]) -> Non
     with Memo(tmp_path / "memo.sqlite") as memo:
         extract(folder, memo)
         extract(folder | {"0.md": "Another."}, other := Memo(tmp_path / "other.sqlite"))
-        memo.put_many(MEMO_KIND, other.get_many(MEMO_KIND, [HEAD]))  # of a night whose rows are not here
+        memo.put_many(MEMO_KIND, other.get_many(MEMO_KIND, [memo_key(MEMO_KIND)]))  # of a night whose rows are not here
         other.close()
         read.clear()
         assert_same(extract(folder, memo), extract(folder))
