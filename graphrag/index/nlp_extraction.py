@@ -13,8 +13,8 @@ Does not: decide which names mean one entity (disambiguation.py), or ask a langu
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -38,7 +38,7 @@ from graphrag.index.kept_extraction import (
 from graphrag.index.nlp_rows import DocumentRows
 from graphrag.memo import Memo, memo_key
 from graphrag.nlp import parsing
-from graphrag.nlp.corpus import HEADING, NAME_COUNTS, Counts, Lexicon, build_lexicon
+from graphrag.nlp.corpus import HEADING, NAME_COUNTS, WORD_COUNTS, Counts, Lexicon, build_lexicon
 from graphrag.nlp.evidence import settle_types
 from graphrag.nlp.names import count_names, count_words, find_names
 from graphrag.nlp.parsing import Parse
@@ -119,8 +119,9 @@ def extract_mentions(
     memo = memo if rules else None
     key = memo_key(rules, fingerprint_parts(model), str(cooccurrence))
     kept, declared = recall_extraction(memo, key)
-    read, kept, lexicon = _read_what_changed(texts, kept, declared, known_names)
-    extracted = kept.join(_extract(read, texts.titles, lexicon, cooccurrence=cooccurrence))
+    changed = _read_what_changed(texts, kept, declared, known_names)
+    lexicon = changed.lexicon
+    extracted = changed.kept.join(_extract(changed, texts.titles, cooccurrence=cooccurrence))
     keep_extraction(memo, key, extracted._replace(documents=texts.sha256), known_names)
     mentions = settle_types(extracted.mentions, extracted.relations, extracted.definitions, extracted.places, lexicon)
     progress.finish()
@@ -131,28 +132,45 @@ def extract_mentions(
     )
 
 
+class Changed(NamedTuple):
+    """Documents that had to be read, and their counts; what was kept of all others; the lexicon of tonight."""
+
+    read: list[ReadDocument]
+    counts: pl.DataFrame
+    kept: Extracted
+    lexicon: Lexicon
+
+
 def _read_what_changed(
     texts: Texts, kept: Extracted, declared: Mapping[str, str], known_names: Mapping[str, str]
-) -> tuple[list[ReadDocument], Extracted, Lexicon]:
-    """The documents that must be read, what was kept of all others, and the lexicon of tonight.
+) -> Changed:
+    """What has to be read. `declared`: the known names of last night.
 
     Other documents give other counts of words. Where that changes the usage of a word, the names are counted anew of
     the documents that it was looked up for; where the usage of a word or name changed, they are read.
     """
-    is_name = pl.col("what").is_in(NAME_COUNTS)
     old = sum_counts(kept.counts)
     kept = kept.select(kept.documents.join(texts.sha256, on=["document_id", "sha256"], how="semi")["document_id"])
     read = texts.read(texts.sha256.join(kept.documents, on="document_id", how="anti")["document_id"])
 
-    old_words = old.filter(~is_name)
-    words = sum_counts(pl.concat([kept.counts, _frame_counts(read)]).filter(~is_name))
+    is_word = pl.col("what").is_in(WORD_COUNTS)
+    counts = _frame_counts(read, WORD_COUNTS)
+    old_words, words = old.filter(is_word), sum_counts(pl.concat([kept.counts.filter(is_word), counts]))
     written = build_lexicon(words.iter_rows())
     stale = find_stale(kept, build_lexicon(old_words.iter_rows()), written, list_other_folds(old_words, words))
-    kept, read = kept.without(stale), read + texts.read(stale)
-    for document in read:
+    others, kept = texts.read(stale), kept.without(stale)
+    for document in read + others:
         document.count_names(written)
 
-    new = sum_counts(pl.concat([kept.counts, _frame_counts(read)]))
+    counts = pl.concat(
+        [
+            counts,
+            _frame_counts(others, WORD_COUNTS),
+            _frame_counts(read, NAME_COUNTS),
+            _frame_counts(others, NAME_COUNTS),
+        ]
+    )
+    new = sum_counts(pl.concat([kept.counts, counts]))
     before, now = build_lexicon(old.iter_rows(), declared), build_lexicon(new.iter_rows(), known_names)
     folds = list_other_folds(old, new) | list_other_names(
         before.joined | dict(declared), now.joined | dict(known_names)
@@ -161,28 +179,28 @@ def _read_what_changed(
     again = texts.read(stale)
     for document in again:
         document.count_names(written)
-    return read + again, kept.without(stale), now
+    counts = pl.concat([counts, _frame_counts(again, WORD_COUNTS + NAME_COUNTS)])
+    return Changed(read + others + again, counts, kept.without(stale), now)
 
 
-def _extract(
-    read: Sequence[ReadDocument], titles: Mapping[str, str], lexicon: Lexicon, *, cooccurrence: bool
-) -> Extracted:
+def _extract(changed: Changed, titles: Mapping[str, str], *, cooccurrence: bool) -> Extracted:
     """What the read documents give; `documents` stays empty, as some have no sentence."""
+    read = changed.read
     mentions: list[dict[str, Any]] = []
     relations: list[dict[str, Any]] = []
     definitions: list[tuple[str, str, str, int]] = []
     places: list[tuple[str, str, int]] = []
     for document in read:
-        rows = DocumentRows(document.find_readings(lexicon), titles[document.id], cooccurrence=cooccurrence)
+        rows = DocumentRows(document.find_readings(changed.lexicon), titles[document.id], cooccurrence=cooccurrence)
         mentions += rows.mentions.values()
         relations += rows.relations.values()
         definitions += ((document.id, *defined, n) for defined, n in rows.definitions.items())
         places += ((document.id, surface, n) for surface, n in rows.places.items())
-    asked = {"document_id": [document.id for document in read], "asked": [sorted(document.asked) for document in read]}
+    asked = {"document_id": [document.id for document in read], "asked": [list(document.asked) for document in read]}
     lists = pl.DataFrame(asked, schema={"document_id": pl.String, "asked": pl.List(pl.String)})
     return Extracted(
         pl.DataFrame(schema=SCHEMAS["documents"]),
-        _frame_counts(read),
+        changed.counts,
         lists.explode("asked").drop_nulls(),
         *(
             pl.DataFrame(rows, schema=SCHEMAS[name], orient="row")
@@ -193,9 +211,11 @@ def _extract(
     )  # fmt: skip
 
 
-def _frame_counts(read: Iterable[ReadDocument]) -> pl.DataFrame:
-    rows = [(document.id, *counted, n) for document in read for counted, n in document.counts.items() if n]
-    return pl.DataFrame(rows, schema=SCHEMAS["counts"], orient="row")
+def _frame_counts(read: Iterable[ReadDocument], whats: Collection[str]) -> pl.DataFrame:
+    """What the documents count of these kinds."""
+    rows = [(document.id, *key, n) for document in read for key, n in document.counts.items() if n and key[0] in whats]
+    columns = zip(*rows, strict=True) if rows else [[]] * len(SCHEMAS["counts"])
+    return pl.DataFrame(dict(zip(SCHEMAS["counts"], map(list, columns), strict=True)), schema=SCHEMAS["counts"])
 
 
 @dataclass
@@ -206,7 +226,7 @@ class ReadDocument:
     sentences: list[Sentence]
     parses: list[Parse | None]
     words: list[list[Word]]
-    counts: Counts = field(default_factory=Counter)
+    counts: Counts = field(default_factory=lambda: defaultdict(int))
     asked: set[str] = field(default_factory=set)
 
     def count_words(self) -> None:

@@ -12,7 +12,7 @@ it, and from nothing else of the corpus.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -22,10 +22,11 @@ from graphrag.nlp.words import find_words
 
 LOWER, UPPER, LABEL, HEADING, SENTENCE, TECHNICAL = "lower", "upper", "label", "heading", "sentence", "technical"
 NAME, COMPOUND, JOINED = "name", "compound", "joined"
+WORD_COUNTS = (LOWER, UPPER, LABEL, HEADING, SENTENCE, TECHNICAL)
 NAME_COUNTS = (NAME, COMPOUND, JOINED)
 """What is counted when the words of the whole corpus are."""
 USAGE, MOSTLY_NAME, DECLARATION = "u:", "m:", "d:"
-Counts = Counter[tuple[str, str, str]]
+Counts = defaultdict[tuple[str, str, str], int]
 """(what is counted, folded word or phrase, type where it has one) -> how often."""
 
 
@@ -60,6 +61,9 @@ class Usage(NamedTuple):
     @property
     def is_name(self) -> bool:
         return self.is_declared or self.n_named > 0
+
+
+UNSEEN = Usage()
 
 
 class Declaration(NamedTuple):
@@ -169,6 +173,9 @@ class Lexicon:
 
     def _read_usage(self, fold: str) -> Usage:
         small, big, named = self.lower.get(fold, 0), self.upper.get(fold, 0), self.names.get(fold, 0)
+        others = (self.declared, self.headings, self.compounds, self.labels)
+        if not (small or big or named) and not any(fold in other for other in others):
+            return UNSEEN
         votes = self.labels.get(fold)
         label, n_label, total = "", 0, named
         if votes:

@@ -350,7 +350,11 @@ def report(run: Run) -> Frames:
     )  # fmt: skip
     if model is None:
         built = reports.build_extractive_reports(
-            *read, min_report_size=knobs.min_report_size, max_findings=knobs.max_findings
+            *read,
+            min_report_size=knobs.min_report_size,
+            max_findings=knobs.max_findings,
+            memo=run.memo,
+            rules=run.code,
         )
         return built._asdict()
     built = model.ask(
