@@ -245,7 +245,7 @@ def test_a_deleted_document_leaves_no_trace_but_its_obituary(tmp_path: Path) -> 
     nights.night("embeddings.model=embedded")
     old = nights.root / "data/output/current"
     assert canary in "".join(pl.read_parquet(old / "documents.parquet")["text"])
-    vectors = {path.name: path.stat().st_size for path in old.glob("vectors/*.npy")}
+    vectors = {str(path.relative_to(old)): path.stat().st_size for path in old.rglob("*.npy")}
     (nights.input / "b.md").unlink()
     nights.night("embeddings.model=embedded")
     assert nights.calls == {}
@@ -258,7 +258,7 @@ def test_a_deleted_document_leaves_no_trace_but_its_obituary(tmp_path: Path) -> 
         elif path.suffix == ".duckdb":
             assert canary.encode() not in path.read_bytes()
         elif path.suffix == ".npy":
-            assert path.stat().st_size < vectors[path.name]
+            assert path.stat().st_size < vectors[str(path.relative_to(folder))]
     assert nights.changes()[0] == ("documents", "removed", "b.md")
     gone = {(table, label) for table, change, label in nights.changes() if change == "removed"}
     assert {("entities", "Xeno"), ("relationships", "Xeno depends_on Yard"), ("documents", "b.md")} <= gone
