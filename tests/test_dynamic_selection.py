@@ -51,6 +51,7 @@ class Reader:
         self.word = word
         self.read: list[int] = []
         self.scored: list[int] = []
+        self.asked: list[str] = []  # of the map
         self.llm = ScriptedLlm(self.reply)
 
     def reply(self, request: ChatRequest) -> str:
@@ -60,7 +61,9 @@ class Reader:
             return json.dumps({number: 4 if self.word in line.casefold() else 0 for number, line in rows})
         if request.stage == "search_reduce":
             return "The points say so."
-        rows = re.findall(r"^(\d+)\|(.*)$", asked.partition("id|title|content\n")[2].partition("\nDATA-")[0], re.M)
+        self.asked.append(asked)
+        table = asked.partition("id|title|content\n")[2].partition("\n\n")[0]
+        rows = re.findall(r"^(\d+)\|(.*)$", table, re.M)
         self.read += [int(number) for number, _ in rows]
         found = [int(number) for number, text in rows if self.word in text.casefold()]
         self.scored += found
@@ -105,6 +108,20 @@ def test_the_full_map_reads_the_exact_roll_up(index: store.Index, level: int) ->
     assert len(entities) == len(set(entities)) == n_connected, "each entity that is connected is covered once"
     expected = sum(count_tokens(cut_text(line, budget=BUDGET, count=count_tokens)) for line in lines.values())
     assert answer.usage.context_tokens == pytest.approx(expected, abs=len(lines))
+
+
+@pytest.mark.parametrize("question", ["What themes recur across the incident reviews?", "What depends on Redis?"])
+def test_excerpts_come_beside_the_exact_roll_up(index: store.Index, question: str) -> None:
+    """What many documents say, or a walk finds, is a table of its own; the reports read are the same as without."""
+    answer, reader = ask(index, question, "vault", level=2, dynamic=False)
+    lines = roll_up(index, 2)
+    assert sorted(reader.read) == sorted(lines)
+    n_reports = sum(count_tokens(cut_text(line, budget=BUDGET, count=count_tokens)) for line in lines.values())
+    last = re.split(r"\n(?:<<<)?DATA-\w+(?:>>>)?\n", reader.asked[-1])[1]
+    shown = last.partition("\n\n")[2] if "-----Reports-----" in last else last
+    table = "Sources" if "themes" in question else "Relationships"
+    assert f"-----{table}-----\n" in shown and all(count_tokens(each) < BUDGET + 600 for each in reader.asked)
+    assert answer.usage.context_tokens == pytest.approx(n_reports + count_tokens(shown), abs=len(lines) + 5)
 
 
 def count_tokens_of_calls(answer: Answer) -> int:

@@ -1,6 +1,10 @@
 """Basic search: the passages that match a question by words and by meaning, in order of likeness.
 
-Reads text_units, documents, the inverted index and vectors. Does not: use the graph (local_search.py).
+Where none does, a question about many documents at once is answered by a sentence of each (broad_answer.py). The graph
+only tells which sentences of the passages say what needs what.
+
+Reads text_units, documents, the inverted index and vectors; relationships for such questions. Does not: find passages
+by the graph (local_search.py).
 """
 
 from __future__ import annotations
@@ -14,7 +18,8 @@ from graphrag.search.answer import NOTHING, Answer, Usage, compose_answer, with_
 from graphrag.search.cues import is_yes_no
 from graphrag.search.entries.folded_entries import Fold, tell_refused
 from graphrag.search.entries.folded_passages import fold_passages
-from graphrag.search.extract import choose_quotes
+from graphrag.search.extract import choose_quotes, quote_facts
+from graphrag.search.overviews.broad_answer import answer_broadly
 from graphrag.search.ranking import is_relevant, prepare_question, rank_rows
 from graphrag.search.rows import Passage, list_text_units, load_passages
 from graphrag.search.sections import check_budget, source_section
@@ -26,6 +31,7 @@ from graphrag.search.seeds import (
     group_names,
     nearest_names,
 )
+from graphrag.search.walks.leading import find_leading
 from graphrag.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -34,6 +40,7 @@ if TYPE_CHECKING:
 MAX_PASSAGES = 30
 MAX_QUOTED_PASSAGES = 8
 MAX_QUOTES = 5
+WALKED = "A walk along relationships answers this in full: ask with --local."
 
 
 def search_basic(
@@ -58,6 +65,7 @@ def search_basic(
     if unknown := explain_unknown_name(index, asked.text, named):
         seconds = round(time.perf_counter() - began, 3)
         return Answer("basic", question, NOTHING, False, usage=Usage(seconds=seconds), notices=(*notices, unknown))
+    walk = find_leading(index, asked.text, named)
     in_named = list_text_units(index, find_named_documents(index, asked.text))
     ranked = rank_rows(index, asked, "text_units", top=max(top, MAX_PASSAGES), first=in_named)
     scores = {hit.owner_id: hit.score for hit in ranked}
@@ -78,14 +86,22 @@ def search_basic(
         answer = with_context(answer, packed)
         shown = [p for p in relevant if p.human_readable_id in packed.ids["Sources"]]
         names = group_names(index, named)
-        quotes = choose_quotes(asked, shown, folded.scores, limit=MAX_QUOTES, in_named=in_named, names=names)
-        lines, citations = [quote.render() for quote in quotes], [quote.to_citation() for quote in quotes]
-        if lines:
+        stated = quote_facts(walk.facts, shown, limit=MAX_QUOTES)
+        quotes = stated or choose_quotes(asked, shown, folded.scores, limit=MAX_QUOTES, in_named=in_named, names=names)
+        citations = [quote.to_citation() for quote in quotes]
+        if quotes:
+            lines = [*([walk.heading] if stated else []), *(quote.render() for quote in quotes)]
             answer = compose_answer(answer, lines, citations, packed=packed)
         elif is_yes_no(asked.text):
             answer = replace(answer, notices=(*answer.notices, explain_unsettled(named)))
+    elif broad := answer_broadly(
+        index, answer, asked, has_name=bool(named), narrowed=False, top=top, budget_tokens=budget_tokens, count=count
+    ):
+        answer = broad
     elif near := nearest_names(index, asked.text):
         answer = replace(answer, notices=(*answer.notices, near))
+    if walk.facts:
+        answer = replace(answer, notices=(*answer.notices, WALKED))
     answer = tell_refused(answer, folded.marks, folded.titles)
     seconds = round(time.perf_counter() - began, 3)
     return replace(answer, usage=Usage(context_tokens=answer.usage.context_tokens, seconds=seconds))

@@ -227,6 +227,11 @@ _POINTER = re.compile(
     r"(?:you can )?(?:find|read) (?:out )?(?:more|about)|check out|refer to|skip to|you can read)\b",
     re.I,
 )
+_POINTS_TO_NOTE = re.compile(
+    r"\b(?:(?:described|documented|explained|told|listed|written(?: down)?|is|are) in|(?:go|turn) to|read on in) "
+    r"\[\[[^\]]+\]\]\W*$",
+    re.I,
+)
 _DEFINES = re.compile(
     r"^\s*(?:what|who)(?: is|['’]s| are| was| were| do| does) (?:the |an? |our )?(.+?)"
     r"(?: (?:do|mean|used for|for|about))?\s*\??\s*$",
@@ -257,7 +262,7 @@ def is_aside(text: str) -> bool:
 
 def points_elsewhere(text: str) -> bool:
     """Whether a sentence only says where to read on, or gives a cause that another sentence names."""
-    return bool(_POINTER.match(text) or _VAGUE.search(text))
+    return bool(_POINTER.match(text) or _POINTS_TO_NOTE.search(text) or _VAGUE.search(text))
 
 
 def is_reversed(question: str, text: str, names: Collection[str]) -> bool:

@@ -120,6 +120,18 @@ def choose_quotes(
     return _drop_repeats(quotes, limit=limit)
 
 
+def quote_facts(facts: Sequence[Fact], passages: Sequence[Passage], *, limit: int) -> list[Quote]:
+    """The evidence of relationships that answer a question, where it stands in these passages: up to `limit` sentences
+    in the order of the facts, each once."""
+    by_id = {passage.id: passage for passage in passages}
+    found: dict[tuple[str, int, int], Quote] = {}
+    for fact in facts:
+        if passage := by_id.get(fact.text_unit_id):
+            place = (passage.id, fact.start, fact.end)
+            found.setdefault(place, Quote(fact.quote, passage, fact.start, fact.end, fact.weight))
+    return list(found.values())[:limit]
+
+
 def _put_outright_first(
     question: Question,
     quotes: Sequence[Quote],

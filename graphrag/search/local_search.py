@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from graphrag.context import Packed, TokenCounter, pack
+from graphrag.context import TokenCounter, pack
 from graphrag.search.answer import NOTHING, Answer, Usage, compose_answer, with_context
 from graphrag.search.cues import is_yes_no
 from graphrag.search.entries.folded_entries import Fold, tell_refused
@@ -28,9 +28,7 @@ from graphrag.search.facts import MAX_FACTS, answers_outright, choose_facts, ran
 from graphrag.search.lookups import one_of
 from graphrag.search.neighborhood import expand_neighborhood
 from graphrag.search.next_hops import NextHops, rank_next_hops
-from graphrag.search.overviews.entities_of_type import compose_entities, find_entities_of_type
-from graphrag.search.overviews.overview import compose_overview, find_overview
-from graphrag.search.overviews.relationships_of_types import compose_pairs, find_relationships_of_types
+from graphrag.search.overviews.broad_answer import answer_broadly
 from graphrag.search.ranking import (
     RRF_CONSTANT,
     Question,
@@ -69,8 +67,8 @@ from graphrag.search.seeds import (
     group_names,
     nearest_names,
 )
-from graphrag.search.walks.dependents import asks_for_most_needed
 from graphrag.search.walks.leading import Leading, find_leading
+from graphrag.search.walks.walk_answer import pack_walk, render_walk
 from graphrag.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -78,7 +76,6 @@ if TYPE_CHECKING:
 
 MAX_PASSAGES, MAX_ENTITIES, MAX_REPORTS = 20, 10, 3
 MAX_QUOTED_PASSAGES, MAX_QUOTES = 10, 5
-SHARES_OF_WALK = {"Relationships": 0.6, "Sources": 0.4}
 SHARES = {"Entities": 0.1, "Relationships": 0.3, "Sources": 0.5, "Reports": 0.1}
 
 
@@ -121,8 +118,10 @@ def search_local(
     began = time.perf_counter()
     asked, notices = prepare_question(index, question, model=model)
     named, more = find_named_entities(index, asked.text)
-    knobs = {"top": top, "budget_tokens": budget_tokens}
-    if broad := _answer_broadly(index, asked, notices, has_name=bool(named), count=count, **knobs):
+    draft = Answer("local", question, NOTHING, False, notices=tuple(notices))
+    if broad := answer_broadly(
+        index, draft, asked, has_name=bool(named), narrowed=False, top=top, budget_tokens=budget_tokens, count=count
+    ):
         return replace(broad, usage=replace(broad.usage, seconds=round(time.perf_counter() - began, 3)))
     if unknown := explain_unknown_name(index, asked.text, named):
         seconds = round(time.perf_counter() - began, 3)
@@ -136,7 +135,11 @@ def search_local(
     )  # fmt: skip
     relevant, facts = choose_relevant(asked, found)
     if relevant or facts:
-        packed = _pack(index, found, budget_tokens=budget_tokens, count=count)
+        packed = (
+            pack_walk(index, found.leading, budget_tokens=budget_tokens, count=count)
+            if found.leading.facts
+            else pack(_sections(found), budget=budget_tokens, count=count)
+        )
         answer = with_context(answer, packed)
         shown = [p for p in relevant if p.human_readable_id in packed.ids.get("Sources", ())]
         limit = 0 if found.leading.facts else MAX_QUOTES
@@ -154,31 +157,6 @@ def search_local(
     answer = tell_refused(answer, found.folded.marks, found.folded.titles)
     seconds = round(time.perf_counter() - began, 3)
     return replace(answer, usage=Usage(context_tokens=answer.usage.context_tokens, seconds=seconds))
-
-
-def _answer_broadly(
-    index: Index,
-    asked: Question,
-    notices: Sequence[str],
-    *,
-    has_name: bool,
-    top: int,
-    budget_tokens: int,
-    count: TokenCounter,
-) -> Answer | None:
-    """The answer to a question that names nothing but a kind of documents, types of things, or a kind of answer."""
-    draft = Answer("local", asked.text, NOTHING, False, notices=tuple(notices))
-    if not has_name and asks_for_most_needed(asked.text):
-        return None  # a walk answers it
-    if pairs := find_relationships_of_types(index, asked.text):
-        return compose_pairs(index, draft, pairs, top=top, budget_tokens=budget_tokens, count=count)
-    if has_name:
-        return None
-    if overview := find_overview(index, asked, narrowed=False):
-        return compose_overview(index, draft, overview, [], level=0, top=top, budget_tokens=budget_tokens, count=count)
-    if listing := find_entities_of_type(index, asked):
-        return compose_entities(index, draft, listing, top=top, budget_tokens=budget_tokens, count=count)
-    return None
 
 
 def find_around(index: Index, asked: Question, named: Sequence[NamedEntity], *, top: int, fold: Fold | None) -> Found:
@@ -281,25 +259,6 @@ def choose_relevant(asked: Question, found: Found) -> tuple[list[Passage], list[
     return passages, choose_facts(asked, found.facts, found.named, found.likeness)
 
 
-def _pack(index: Index, found: Found, *, budget_tokens: int, count: TokenCounter) -> Packed:
-    """The context: of a walk what stands above it, its hops, their passages and the line below them, nothing else."""
-    walk = found.leading
-    if not walk.facts:
-        return pack(_sections(found), budget=budget_tokens, count=count)
-    units = list(dict.fromkeys(fact.text_unit_id for fact in walk.facts if fact.text_unit_id))
-    sections = [
-        fact_section(walk.facts, share=SHARES_OF_WALK["Relationships"]),
-        source_section(load_passages(index, units), share=SHARES_OF_WALK["Sources"]),
-    ]
-    around = "\n".join([walk.heading, *walk.after])
-    n_around = count(around) + 1
-    packed = pack(sections, budget=max(1, budget_tokens - n_around), count=count)
-    if packed.n_tokens + n_around > budget_tokens:
-        return packed
-    text = "\n".join([walk.heading, packed.text.rstrip("\n"), *walk.after])
-    return replace(packed, text=text, n_tokens=packed.n_tokens + n_around)
-
-
 def _sections(found: Found) -> list[Any]:
     return [
         fact_section(found.facts, share=SHARES["Relationships"]),
@@ -311,7 +270,7 @@ def _sections(found: Found) -> list[Any]:
 
 def _render(quotes: Sequence[Quote], facts: Sequence[Fact], walk: Leading) -> list[str]:
     """Sentences, then relationships; or nothing but the walk that answers."""
-    lines = [render_fact(fact) for fact in facts]
     if walk.facts:
-        return [walk.heading, *lines, *walk.after]
+        return render_walk(walk, facts)
+    lines = [render_fact(fact) for fact in facts]
     return [*(quote.render() for quote in quotes), *(["Relationships:"] if lines else []), *lines]

@@ -1,13 +1,14 @@
 """Search over linked documents: whole notes, found at an entry and by walking the links that people wrote.
 
-specs/linked-documents.md, section 5. A question enters at up to three notes (note_entries.py); `depth` follows the
+specs/linked-documents.md, section 5. A question enters at up to three notes (note_entries.py), one that a walk along
+relationships answers ("what depends on Redis") at the notes that state the nearest hops; `depth` follows the
 links of the best one, `synthesis` those of all in turn, `hybrid` also leaves out linked notes that are unlike every
 entry and adds orphans, near in meaning and not reached (note_walk.py). Notes stand whole between SOURCE tags while the
 budget lasts, hubs as one line (note_text.py). Notes that people related are folded before the budget is filled
 (folded_notes.py). Works without links (entries and orphans) and without vectors (all that is linked is kept).
 
-Reads documents, links, text_units, the inverted index and vectors. Does not: ask a model for vectors of notes, resolve
-links, or know settings.
+Reads documents, links, text_units, relationships, the inverted index and vectors. Does not: ask a model for vectors of
+notes, resolve links, or know settings.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from graphrag.context import TokenCounter
 from graphrag.search.answer import EXTRACTIVE_LABEL, NOTHING, Answer, Citation, Usage
 from graphrag.search.basic_search import search_basic
 from graphrag.search.entries.folded_entries import Fold, tell_refused
-from graphrag.search.extract import choose_quotes
+from graphrag.search.extract import choose_quotes, quote_facts
 from graphrag.search.notes.document_answer import DATASET
 from graphrag.search.notes.folded_notes import FoldedNotes, fold_notes
 from graphrag.search.notes.linked_notes import LinkedNotes, load_note_vectors, load_notes
@@ -38,6 +39,8 @@ from graphrag.search.notes.note_walk import (
 from graphrag.search.ranking import Question, prepare_question, rank_rows
 from graphrag.search.rows import Passage, list_text_units, load_passages
 from graphrag.search.sections import check_budget
+from graphrag.search.seeds import find_named_entities
+from graphrag.search.walks.leading import Leading, find_leading
 from graphrag.settings import RoutingMode
 from graphrag.tokens import count_tokens
 
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
     from graphrag.store import Index
 
 MAX_QUOTES, MAX_RANKED = 6, 60
+MAX_STATING, MAX_STATED = 6, 12  # notes that state a walk and are entries; sentences of these that are quoted
 UNSURE = "No note is clearly about this: searched the passages of all documents instead."
 
 
@@ -100,9 +104,13 @@ def search_documents(
     began = time.perf_counter()
     notes = load_notes(index)
     asked, notices = prepare_question(index, question, model=model)
+    walk = find_leading(index, asked.text, find_named_entities(index, asked.text)[0])
+    stating = list(dict.fromkeys(fact.document for fact in walk.facts))[:MAX_STATING]
     if routing.note:
         entry = resolve_note(notes, routing.note)
         entries = Entries([entry], {entry: 1.0}, True)
+    elif stating:
+        entries = Entries(stating, {note: 1 / rank for rank, note in enumerate(stating, start=1)}, True)
     else:
         entries = find_entries(index, notes, asked, hub_candidates=routing.hub_candidates)
     if not entries.ids or not entries.is_sure:
@@ -112,7 +120,7 @@ def search_documents(
         return replace(fallback, mode="documents", notices=(*fallback.notices, UNSURE))
     started = _choose_start(notes, entries.ids, is_single=routing.mode == "depth")
     chosen = choose_notes(index, notes, asked, started, routing=routing, count=count, fold=fold)
-    answer = _answer(index, notes, asked, chosen, routing=routing, top=top, scores=entries.scores)
+    answer = _answer(index, notes, asked, chosen, routing=routing, top=top, scores=entries.scores, walk=walk)
     told = tell_route(notes, started, chosen, routing=routing)
     seconds = round(time.perf_counter() - began, 3)
     if seconds * 1000 > routing.latency_budget_ms:
@@ -205,13 +213,14 @@ def _answer(
     routing: Routing,
     top: int,
     scores: Mapping[str, float],
+    walk: Leading,
 ) -> Answer:
     """The extractive answer: quotes of the notes that are shown, with the context and the sources."""
     context = render_context(notes, chosen, tags=routing.source_tags)
     taken = chosen.filled.taken
-    quotes = _choose_quotes(index, notes, question, chosen)
+    quotes = _choose_quotes(index, notes, question, chosen, walk)
     numbers = dict(notes.documents.select("id", "human_readable_id").iter_rows())
-    lines, citations = [EXTRACTIVE_LABEL], []
+    lines, citations = [EXTRACTIVE_LABEL, *([walk.heading] if walk.facts else [])], []
     for passage, start, end, text in quotes:
         ref = f"[[{notes.names[passage.document]}]]"
         number = numbers[passage.document]
@@ -242,9 +251,10 @@ def render_context(notes: LinkedNotes, chosen: ChosenNotes, *, tags: bool) -> st
 
 
 def _choose_quotes(
-    index: Index, notes: LinkedNotes, question: Question, chosen: ChosenNotes
+    index: Index, notes: LinkedNotes, question: Question, chosen: ChosenNotes, walk: Leading
 ) -> list[tuple[Passage, int, int, str]]:
-    """Sentences of the shown notes that answer best: (passage, start and end in the document, text)."""
+    """Sentences of the shown notes that answer best, those that state a walk first: (passage, start and end in the
+    document, text)."""
     refused = chosen.folded.refused
     shown = [note.id for note in chosen.filled.taken if chosen.is_whole(note.id) and note.id not in refused]
     units = set(list_text_units(index, shown))
@@ -252,7 +262,9 @@ def _choose_quotes(
     passages = {passage.id: passage for passage in load_passages(index, [hit.owner_id for hit in hits])}
     relevant = [passages[hit.owner_id] for hit in hits if speaks_of(question, hit.cosine, passages[hit.owner_id])]
     scores = {hit.owner_id: hit.score for hit in hits}
-    quotes = choose_quotes(question, relevant, scores, limit=MAX_QUOTES)
+    stating = [fact.text_unit_id for fact in walk.facts if fact.text_unit_id in units]
+    quotes = quote_facts(walk.facts, load_passages(index, stating), limit=MAX_STATED)
+    quotes = quotes or choose_quotes(question, relevant, scores, limit=MAX_QUOTES)
     inside = [q for q in quotes if q.passage.document not in chosen.cut or q.text in chosen.texts[q.passage.document]]
     return [(quote.passage, quote.start, quote.end, quote.text) for quote in inside]
 

@@ -130,7 +130,7 @@ def choose_reports(reports: Sequence[Report], picks: Sequence[Pick]) -> dict[str
 def render_overview(groups: Sequence[Group], quoted: Mapping[str, Quoted]) -> list[str]:
     """A line a group, under it a line a document: its title, the sentence, what it is cited by."""
     n = sum(len(group.picks) for group in groups)
-    lines = []
+    lines = [_tell_recurring(groups, n)] if len(groups) > 1 else []
     for group in groups:
         if len(groups) > 1:
             lines.append(_head(group, n) if group.topic else "Each on its own:")
@@ -145,9 +145,21 @@ def render_overview(groups: Sequence[Group], quoted: Mapping[str, Quoted]) -> li
     return lines
 
 
+def _tell_recurring(groups: Sequence[Group], n: int) -> str:
+    """`What recurs: Vault in 2 of 8, Billing in 3.`"""
+    (topic, times), *others = [(group.topic, _count_naming(group)) for group in groups if group.topic]
+    told = [f"{topic} in {times} of {n}", *(f"{topic} in {times}" for topic, times in others)]
+    return f"What recurs: {', '.join(told)}."
+
+
+def _count_naming(group: Group) -> int:
+    """Documents that name its topic."""
+    return len(group.picks) + group.n_above
+
+
 def _head(group: Group, n: int) -> str:
     above = f", {group.n_above} of them above" if group.n_above else ""
-    return f"{group.topic}, named in {len(group.picks) + group.n_above} of {n}{above}:"
+    return f"{group.topic}, named in {_count_naming(group)} of {n}{above}:"
 
 
 def compose_overview(
@@ -165,8 +177,11 @@ def compose_overview(
     chosen = choose_reports(reports, overview.picks)
     used = list({part.report.id: part.report for part in chosen.values()}.values())
     groups = group_by_topic(index, overview.picks, is_asked=overview.is_asked)
-    excerpts = _list_excerpts(overview.picks, groups)
-    sections = [source_section(excerpts, share=SOURCES_SHARE), report_section(used, full=True, share=1 - SOURCES_SHARE)]
+    excerpts = _list_excerpts(groups)
+    sections = [
+        source_section(excerpts, share=SOURCES_SHARE, marks=_mark_topics(groups)),
+        report_section(used, full=True, share=1 - SOURCES_SHARE),
+    ]
     packed = pack(sections, budget=budget_tokens, count=count)
     shown = set(packed.ids.get("Sources", ()))
     picks = [pick for pick in overview.picks if pick.passage.human_readable_id in shown] or overview.picks[:1]
@@ -188,9 +203,21 @@ def compose_overview(
     return compose_answer(draft, lines, resolve_overview(groups, chosen), packed=packed, label=label)
 
 
-def _list_excerpts(picks: Sequence[Pick], groups: Sequence[Group]) -> list[Passage]:
-    """What is quoted of each passage, in its order, those of the best picks first."""
+def _mark_topics(groups: Sequence[Group]) -> dict[str, str]:
+    """By document, the topic that it is grouped by: `names Vault, as 2 of 8 do`. What recurs shows in the context."""
+    n = sum(len(group.picks) for group in groups)
+    return {
+        pick.passage.document: f"names {group.topic}, as {_count_naming(group)} of {n} do"
+        for group in groups
+        if group.topic
+        for pick in group.picks
+    }
+
+
+def _list_excerpts(groups: Sequence[Group]) -> list[Passage]:
+    """What is quoted of each passage, in its order; what recurs first."""
     quoted: dict[str, list[Pick]] = {}
+    picks = [pick for group in groups for pick in group.picks]
     for pick in [*picks, *(naming for group in groups for naming in group.naming.values())]:
         quoted.setdefault(pick.passage.id, []).append(pick)
     return [

@@ -35,10 +35,19 @@ from graphrag.search.model_answer import (
     tell_unusable,
     write_request,
 )
-from graphrag.search.ranking import question_terms
-from graphrag.search.reports.drift_search import DriftBounds, derive_follow_ups, fuse_sources, lead_question
+from graphrag.search.ranking import prepare_question, question_terms
+from graphrag.search.reports.drift_search import (
+    EMPTY,
+    DriftBounds,
+    derive_follow_ups,
+    fuse_sources,
+    join_contexts,
+    lead_question,
+)
+from graphrag.search.reports.global_search import answer_beyond_reports
 from graphrag.search.rows import Report
 from graphrag.search.sections import check_budget, list_reports, report_section
+from graphrag.search.seeds import find_named_entities
 from graphrag.search.support import cite_supported, drop_unsupported
 from graphrag.tokens import count_tokens
 
@@ -165,15 +174,14 @@ def _follow_reports(
     derive: Callable[[], list[str]],
     on_text: Callable[[str], None] | None,
 ) -> Answer:
-    uncited = [report._replace(full_content=drop_citations(report.full_content)) for report in reports]
-    primed = pack([report_section(uncited, full=True)], budget=search.budget_tokens, count=search.count)
+    primed = _pack_primer(search, reports)
     trail = Trail(asked={frozenset(question_terms(search.question))}, n_tokens=primed.n_tokens)
     notices = _prime(search, primed, derive, trail)
     n_primed, n_skipped = len(trail.steps), 0
     for _ in range(search.bounds.rounds):
         n_skipped += _ask_round(search, trail)
     notices += _tell(trail, n_skipped)
-    shown = set(primed.ids["Reports"])
+    shown = set(primed.ids.get("Reports", ()))
     answer = replace(
         draft,
         reports=list_reports([report for report in reports if report.human_readable_id in shown]),
@@ -187,6 +195,22 @@ def _follow_reports(
         answer = replace(answer, context=primed.text, context_ids=primed.ids)
         return check_answer(search.index, answer, trail.steps[0].answer)
     return _reduce(search, answer, trail.steps, on_text)
+
+
+def _pack_primer(search: _Search, reports: Sequence[Report]) -> Packed:
+    """The reports; before them, within half of the budget, what the documents say where a question is about many of
+    them at once, or a walk along relationships answers it: reports tell neither."""
+    asked, _ = prepare_question(search.index, search.question, model="none")
+    named, _ = find_named_entities(search.index, asked.text)
+    half = max(1, search.budget_tokens // 2)
+    draft = Answer("drift", search.question, NOTHING, False)
+    excerpts = (
+        answer_beyond_reports(search.index, draft, asked, named, top=1, budget_tokens=half, count=search.count) or draft
+    )
+    left = search.budget_tokens - excerpts.usage.context_tokens
+    uncited = [report._replace(full_content=drop_citations(report.full_content)) for report in reports]
+    packed = pack([report_section(uncited, full=True)], budget=left, count=search.count) if left > 0 else EMPTY
+    return join_contexts(excerpts, packed, count=search.count)
 
 
 def _prime(search: _Search, primed: Packed, derive: Callable[[], list[str]], trail: Trail) -> list[str]:

@@ -2,8 +2,10 @@
 
 The reports that have to do with the question are about things that it does not name. Each of these is followed up:
 local search around it, for the same question. What that adds to local search on the question alone stands behind it,
-grouped by thing, no sentence twice. The idea is Microsoft's DRIFT search (2024): reports first, then follow-ups; here
-nothing is drawn at random, and rounds, follow-ups and tokens are bounded.
+grouped by thing, no sentence twice. A question about many documents at once (broad_answer.py), or one that a walk along
+relationships answers, is answered in full as local search does: nothing is followed up. The idea is Microsoft's DRIFT
+search (2024): reports first, then follow-ups; here nothing is drawn at random, and rounds, follow-ups and tokens are
+bounded.
 
 Reads what local_search.py and global_search.py read. Does not: ask a model (drift_answer.py).
 """
@@ -18,10 +20,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from graphrag.context import Packed, TokenCounter, pack
 from graphrag.digest import is_near_duplicate
-from graphrag.search.answer import Answer, Source, Usage, compose_answer
+from graphrag.search.answer import NOTHING, Answer, Source, Usage, compose_answer
+from graphrag.search.cues import points_elsewhere
 from graphrag.search.entries.folded_entries import Fold
 from graphrag.search.extract import Quote, choose_quotes, names_thing
 from graphrag.search.local_search import Found, choose_relevant, find_around, search_local
+from graphrag.search.overviews.broad_answer import answer_broadly
 from graphrag.search.ranking import (
     COVERAGE_FLOOR,
     RRF_CONSTANT,
@@ -35,6 +39,7 @@ from graphrag.search.reports.levels import explain_missing, load_hierarchy, sele
 from graphrag.search.rows import Report
 from graphrag.search.sections import check_budget, check_level, list_reports, source_section
 from graphrag.search.seeds import NamedEntity, explain_unknown_name, find_named_entities, list_names
+from graphrag.search.walks.leading import find_leading
 from graphrag.tokens import count_tokens, split_search_terms
 
 if TYPE_CHECKING:
@@ -48,6 +53,7 @@ ENOUGH_SAID = 0.7
 MAX_RANKED_ENTITIES = 200
 MAX_REPEATED = 500  # characters of the question in a follow-up
 NOTHING_MORE = "Community reports lead to nothing more."
+WHOLE = "Nothing was followed up: this is all that the index states of what was asked."
 EMPTY = Packed("", {}, {}, 0)
 
 
@@ -103,10 +109,17 @@ def search_drift(
     check_budget(budget_tokens)
     began = time.perf_counter()
     led = lead_question(index, question, level=level, bounds=bounds, model=model)
-    own_tokens = max(1, int(OWN_SHARE * budget_tokens))
-    own = search_local(index, question, budget_tokens=own_tokens, top=top, model=model, fold=fold, count=count)
-    own = replace(own, mode="drift", notices=(*own.notices, *led.missing))
-    if led.asked.terms and not led.unknown:
+    draft = Answer("drift", question, NOTHING, False, notices=tuple(led.notices))
+    own = answer_broadly(
+        index, draft, led.asked, has_name=bool(led.named), narrowed=False, top=top, budget_tokens=budget_tokens,
+        count=count,
+    )  # fmt: skip
+    is_whole = own is not None or bool(find_leading(index, led.asked.text, led.named).facts)
+    if own is None:
+        own_tokens = budget_tokens if is_whole else max(1, int(OWN_SHARE * budget_tokens))
+        own = search_local(index, question, budget_tokens=own_tokens, top=top, model=model, fold=fold, count=count)
+    own = replace(own, mode="drift", notices=(*own.notices, *led.missing, *([WHOLE] if is_whole else [])))
+    if led.asked.terms and not led.unknown and not is_whole:
         follow_ups = derive_follow_ups(index, led.asked, led.reports, led.named)
         found = _follow(index, led.asked, follow_ups, own, bounds=bounds, top=top, model=model, fold=fold)
         own = _add_followed(own, found, budget=budget_tokens - own.usage.context_tokens, top=top, count=count)
@@ -211,7 +224,11 @@ def _choose_new(
     passages = [passage for passage in choose_relevant(again, around)[0] if passage.id in mentioning]
     names = list_names(index, [about.entity_id])
     quotes = choose_quotes(again, passages, around.quotable, limit=MAX_LOOKED_AT, names=[names])
-    quotes = [quote for quote in quotes if names_thing(quote, names) and not _is_told(quote.text, told)]
+    quotes = [
+        quote
+        for quote in quotes
+        if names_thing(quote, names) and not points_elsewhere(quote.text) and not _is_told(quote.text, told)
+    ]
     return [
         quote
         for quote, nearness in zip(quotes, _measure_nearness(asked, quotes), strict=True)
@@ -237,7 +254,7 @@ def _add_followed(own: Answer, found: Sequence[Followed], *, budget: int, top: i
     passages = {quote.passage.id: quote.passage for each in found for quote in each.quotes}
     new = [passage for passage in passages.values() if passage.human_readable_id not in shown]
     more = pack([source_section(new)], budget=budget, count=count) if new and budget > 0 else EMPTY
-    packed = _join(own, more, count)
+    packed = join_contexts(own, more, count=count)
     held = set(packed.ids.get("Sources", ()))
     groups = [each.keep(held) for each in found]
     groups = [each for each in groups if each.quotes]
@@ -255,7 +272,7 @@ def _add_followed(own: Answer, found: Sequence[Followed], *, budget: int, top: i
     return compose_answer(draft, lines, citations, packed=packed)
 
 
-def _join(own: Answer, more: Packed, count: TokenCounter) -> Packed:
+def join_contexts(own: Answer, more: Packed, *, count: TokenCounter) -> Packed:
     """One context of two."""
     ids = {dataset: list(numbers) for dataset, numbers in own.context_ids.items()}
     for dataset, numbers in more.ids.items():

@@ -1,4 +1,5 @@
-"""Global search with a model: the reports of a level, or those that dynamic selection finds, mapped and reduced.
+"""Global search with a model: the reports of a level, or those that dynamic selection finds, mapped and reduced; beside
+them, where a question is about many documents, things or relationships at once, excerpts of these.
 
 Each report of the roll-up is read once. A question that names something the index does not know is answered without a
 call, as in every mode. The same question again takes all replies from the memo.
@@ -9,7 +10,7 @@ Reads communities, community_reports, documents, text_units. Does not: answer wi
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,14 +19,14 @@ from graphrag.llm.ledger import collect_calls
 from graphrag.search.answer import NOTHING, Answer
 from graphrag.search.model_answer import SearchModel, count_usage
 from graphrag.search.ranking import prepare_question
-from graphrag.search.reports.global_search import drop_theme_words, find_relevant
+from graphrag.search.reports.global_search import answer_beyond_reports, drop_theme_words, find_relevant
 from graphrag.search.reports.levels import Hierarchy, explain_missing, load_hierarchy, select_reports
-from graphrag.search.reports.map_reduce import answer_from_reports
+from graphrag.search.reports.map_reduce import NO_EXCERPTS, Batch, answer_from_reports, takes_excerpts
 from graphrag.search.reports.rate_reports import rate_reports
 from graphrag.search.reports.select_communities import select_communities
 from graphrag.search.rows import load_reports
 from graphrag.search.sections import check_budget, check_level
-from graphrag.search.seeds import explain_unknown_name, find_named_entities
+from graphrag.search.seeds import NamedEntity, explain_unknown_name, find_named_entities
 from graphrag.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -57,7 +58,8 @@ def search_global_with_model(
     began = time.perf_counter()
     hierarchy = load_hierarchy(index)
     answer = Answer("global", question, NOTHING, False)
-    if unknown := explain_unknown_name(index, question, find_named_entities(index, question)[0]):
+    named = find_named_entities(index, question)[0]
+    if unknown := explain_unknown_name(index, question, named):
         answer = replace(answer, notices=(unknown,))
     else:
         with collect_calls() as calls:
@@ -76,11 +78,31 @@ def search_global_with_model(
                 model=llm,
                 budget_tokens=budget_tokens,
                 top=top,
+                excerpts=_find_excerpts(index, question, named, llm, budget_tokens=budget_tokens, count=count),
                 on_text=on_text,
                 count=count,
             )
         answer = count_usage(answer, calls)
     return replace(answer, usage=replace(answer.usage, seconds=round(time.perf_counter() - began, 3)))
+
+
+def _find_excerpts(
+    index: Index,
+    question: str,
+    named: Sequence[NamedEntity],
+    llm: SearchModel,
+    *,
+    budget_tokens: int,
+    count: TokenCounter,
+) -> Batch:
+    """What an answer without a model would rest on besides reports: reports tell of communities, and not what recurs in
+    documents, or what needs what. Empty for a question that asks for neither."""
+    if not takes_excerpts(llm.prompts["global_search_map"]):
+        return NO_EXCERPTS
+    asked, _ = prepare_question(index, question, model="none")
+    draft = Answer("global", question, NOTHING, False)
+    found = answer_beyond_reports(index, draft, asked, named, top=1, budget_tokens=budget_tokens, count=count)
+    return Batch(found.context, found.context_ids) if found else NO_EXCERPTS
 
 
 def _select_dynamically(

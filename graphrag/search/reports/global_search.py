@@ -4,9 +4,8 @@ The level is rolled up: each entity is covered by exactly one report, the deepes
 ranked by words and meaning, fused; without a model the best quotes of the best reports are the answer, and no call is
 made. A question about the whole ("What are the main themes?") names nothing: reports then come by their rank.
 
-A question about documents of a kind ("our incidents") or things of a type ("which technologies") is answered from all
-of them instead, see overview.py and entities_of_type.py; "which teams own which services" from the relationships, see
-relationships_of_types.py.
+A question about documents of a kind ("our incidents"), things of a type ("which technologies") or relationships between
+types is answered from all of them instead, see broad_answer.py; "what depends on Redis" by the walk that finds it.
 
 Reads communities, community_reports, documents, text_units, the inverted index and vectors. Does not: ask a model.
 """
@@ -20,10 +19,8 @@ from typing import TYPE_CHECKING
 
 from graphrag.context import TokenCounter, pack
 from graphrag.search.answer import EXTRACTIVE_LABEL, NOTHING, Answer, Usage, compose_answer
+from graphrag.search.overviews.broad_answer import answer_broadly
 from graphrag.search.overviews.documents_of_kind import KIND_STEMS, THEME_WORDS, find_documents_of_kind
-from graphrag.search.overviews.entities_of_type import compose_entities, find_entities_of_type
-from graphrag.search.overviews.overview import compose_overview, find_overview
-from graphrag.search.overviews.relationships_of_types import compose_pairs, find_relationships_of_types
 from graphrag.search.ranking import (
     Question,
     is_relevant,
@@ -49,7 +46,9 @@ from graphrag.search.sections import (
     report_section,
     source_section,
 )
-from graphrag.search.seeds import explain_unknown_name, find_named_entities
+from graphrag.search.seeds import NamedEntity, explain_unknown_name, find_named_entities
+from graphrag.search.walks.leading import find_leading
+from graphrag.search.walks.walk_answer import compose_walk
 from graphrag.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -95,14 +94,13 @@ def search_global(
     notices += explain_missing(missing, level=level)
     answer = Answer("global", question, NOTHING, False, notices=tuple(notices))
     knobs = {"top": top, "budget_tokens": budget_tokens}
-    if unknown := explain_unknown_name(index, asked.text, find_named_entities(index, asked.text)[0]):
+    named = find_named_entities(index, asked.text)[0]
+    if unknown := explain_unknown_name(index, asked.text, named):
         answer = replace(answer, notices=(*answer.notices, unknown))
-    elif pairs := find_relationships_of_types(index, asked.text):
-        answer = compose_pairs(index, answer, pairs, count=count, **knobs)
-    elif overview := find_overview(index, asked, reports=(every := load_reports(index, selected))):
-        answer = compose_overview(index, answer, overview, every, level=level, count=count, **knobs)
-    elif listing := find_entities_of_type(index, asked):
-        answer = compose_entities(index, answer, listing, count=count, **knobs)
+    elif whole := answer_beyond_reports(
+        index, answer, asked, named, reports=load_reports(index, selected), level=level, count=count, **knobs
+    ):
+        answer = whole
     elif reports := rank_reports(index, about, selected):
         answer = replace(answer, reports=list_reports(reports[: max(top, MAX_REPORTS)]))
         quotes = digest_reports(about, reports)
@@ -125,6 +123,29 @@ def search_global(
             answer = compose_answer(answer, lines, citations, packed=packed, label=label)
     seconds = round(time.perf_counter() - began, 3)
     return replace(answer, usage=Usage(context_tokens=answer.usage.context_tokens, seconds=seconds))
+
+
+def answer_beyond_reports(
+    index: Index,
+    draft: Answer,
+    asked: Question,
+    named: Sequence[NamedEntity],
+    *,
+    top: int,
+    budget_tokens: int,
+    count: TokenCounter,
+    reports: Sequence[Report] = (),
+    level: int = 0,
+) -> Answer | None:
+    """The draft answered from documents, things or relationships where a question is about many at once, or from a walk
+    where that answers it; None for any other question. reports, of `level`: those that may be cited beside passages."""
+    knobs = {"top": top, "budget_tokens": budget_tokens}
+    if broad := answer_broadly(
+        index, draft, asked, has_name=bool(named), narrowed=True, reports=reports, level=level, count=count, **knobs
+    ):
+        return broad
+    walk = find_leading(index, asked.text, named)
+    return compose_walk(index, draft, walk, count=count, **knobs) if walk.facts else None
 
 
 def drop_theme_words(question: Question) -> Question:

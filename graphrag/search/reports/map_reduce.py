@@ -1,11 +1,13 @@
-"""Global search by a model: batches of reports are read for points that help (map), the points become the answer
-(reduce).
+"""Global search by a model: batches of reports, and excerpts of the documents, are read for points that help (map), the
+points become the answer (reduce).
 
-Reports go, those about most text first, into next-fit batches; all batches are asked at once. A point carries a score
-of 0 to 100 and the reports it cites. A reply that cannot be read is asked for once more, then the batch is counted as
+Reports go, those about most text first, into next-fit batches; the excerpts, where a question has any, into the last of
+them where they fit, else into one of their own. All batches are asked at once. A point carries a score of 0 to 100 and
+the rows it cites. A reply that cannot be read is asked for once more, then the batch is counted as
 unread and the answer says so. Without a point that helps there is no answer and no second question.
 
-Does not: choose the reports (global_search.py, select_communities.py), or check an answer (model_answer.py).
+Does not: choose the reports (global_search.py, select_communities.py), find excerpts (global_answer.py), or check an
+answer (model_answer.py).
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from graphrag.citations import check_citations, drop_citations
+from graphrag.citations import KINDS, Cited, check_citations, drop_citations
 from graphrag.context import TokenCounter, cut_text, escape_cell
 from graphrag.llm.chat import ChatRequest, Message, show_nothing
 from graphrag.llm.door import chat_many
@@ -44,25 +46,33 @@ POINTS_HEADING = "score|point\n"
 
 
 class Batch(NamedTuple):
-    """Lines of reports put to the model together; `ids` are their human_readable_ids."""
+    """Tables put to the model together; `ids` are the human_readable_ids of their rows, by dataset."""
 
     text: str
-    ids: tuple[int, ...]
+    ids: Mapping[str, Sequence[int]]
+
+
+NO_EXCERPTS = Batch("", {})
 
 
 class Point(NamedTuple):
-    """What a batch says about the question, `reports` as cited."""
+    """What a batch says about the question, with the rows it cites."""
 
     description: str
     score: float
-    reports: tuple[int, ...]
+    cited: tuple[Cited, ...]
+
+    @property
+    def first_report(self) -> float:
+        """Its number; infinite where no report is cited."""
+        return next((number for dataset, number in self.cited if dataset == "Reports"), math.inf)
 
     def render(self) -> str:
         return f"{self.score:g}|{escape_cell(self.description)}\n"
 
 
 class Mapped(NamedTuple):
-    """Points in order of their batches, batches that could not be read, and citations of reports not in the batch."""
+    """Points in order of their batches, batches that could not be read, and citations of rows not in the batch."""
 
     points: list[Point]
     n_unread: int
@@ -103,9 +113,26 @@ def batch_reports(
     lines = [_render_report(report, budget=budget, count=count) for report in ordered]
     batches = fit_next([count(line) for line in lines], budget=budget)
     return [
-        Batch(HEADING + "".join(lines[at] for at in batch), tuple(ordered[at].human_readable_id for at in batch))
+        Batch(
+            HEADING + "".join(lines[at] for at in batch), {"Reports": [ordered[at].human_readable_id for at in batch]}
+        )
         for batch in batches
     ]
+
+
+def add_excerpts(batches: Sequence[Batch], excerpts: Batch, *, budget: int, count: TokenCounter) -> list[Batch]:
+    """The batches with the excerpts in the last one, where they fit its budget, else in one more."""
+    if not excerpts.text:
+        return list(batches)
+    if not batches or count(batches[-1].text.removeprefix(HEADING)) + count(excerpts.text) > budget:
+        return [*batches, excerpts]
+    last = batches[-1]
+    return [*batches[:-1], Batch(f"{last.text}\n{excerpts.text}", {**last.ids, **excerpts.ids})]
+
+
+def takes_excerpts(prompt: Prompt) -> bool:
+    """Whether a prompt asks for citations of other rows than reports; those of microsoft/graphrag do not."""
+    return "Sources (" in prompt.system + prompt.user
 
 
 def _render_report(report: Report, *, budget: int, count: TokenCounter) -> str:
@@ -140,8 +167,8 @@ def map_batches(model: SearchModel, batches: Sequence[Batch], question: str) -> 
             n_unread += 1
             continue
         for found in parse_points_reply(reply.text).points:
-            checked = check_citations(found.description, {"Reports": batch.ids})
-            points.append(Point(checked.text, found.score, tuple(number for _, number in checked.cited)))
+            checked = check_citations(found.description, batch.ids)
+            points.append(Point(checked.text, found.score, checked.cited))
             n_removed += checked.n_removed
     return Mapped(points, n_unread, n_removed)
 
@@ -149,7 +176,7 @@ def map_batches(model: SearchModel, batches: Sequence[Batch], question: str) -> 
 def pack_points(points: Sequence[Point], *, budget: int, count: TokenCounter) -> PackedPoints:
     """The best points that fit the budget: by score, then by their first report; one that does not fit is left out and
     the next is tried. Where not even one fits, the best is cut with a mark."""
-    ordered = sorted(points, key=lambda p: (-p.score, p.reports[0] if p.reports else math.inf))
+    ordered = sorted(points, key=lambda point: (-point.score, point.first_report))
     kept: list[Point] = []
     left = budget
     for point in ordered:
@@ -171,12 +198,14 @@ def answer_from_reports(
     model: SearchModel,
     budget_tokens: int,
     top: int,
+    excerpts: Batch = NO_EXCERPTS,
     on_text: Callable[[str], None] | None = None,
     count: TokenCounter,
 ) -> Answer:
-    """The draft (of an unanswered question) with the model's answer from these reports. usage.context_tokens are those
-    of all reports read; the context is the table of points that the answer rests on."""
+    """The draft (of an unanswered question) with the model's answer from these reports and excerpts.
+    usage.context_tokens are those of all that is read; the context is the table of points that the answer rests on."""
     batches = batch_reports(reports, n_text_units, budget=budget_tokens, count=count)
+    batches = add_excerpts(batches, excerpts, budget=budget_tokens, count=count)
     n_tokens = sum(count(batch.text.removeprefix(HEADING)) for batch in batches)
     draft = replace(draft, usage=replace(draft.usage, context_tokens=n_tokens))
     mapped = map_batches(model, batches, draft.question) if batches else Mapped([], 0, 0)
@@ -186,13 +215,15 @@ def answer_from_reports(
         return replace(draft, notices=(*draft.notices, *notices))
     if packed.left_out:
         notices.append(f"{packed.left_out} of {len(mapped.points)} points did not fit into --budget-tokens.")
-    ids = list(dict.fromkeys(number for point in packed.points for number in point.reports))
+    ids: dict[str, list[int]] = {}
+    for dataset, number in dict.fromkeys(row for point in packed.points for row in point.cited):
+        ids.setdefault(dataset, []).append(number)
     used = {report.human_readable_id: report for report in reports}
     draft = replace(
         draft,
         context=POINTS_HEADING + packed.text,
-        context_ids={"Reports": ids},
-        reports=list_reports([used[number] for number in ids]),
+        context_ids=ids,
+        reports=list_reports([used[number] for number in ids.get("Reports", ())]),
         notices=(*draft.notices, *notices),
     )
     answer = _reduce(index, draft, packed, model, on_text)
@@ -215,8 +246,13 @@ def _reduce(
 
 
 def _list_sources(index: Index, answer: Answer, reports: Mapping[int, Report], *, top: int) -> tuple[Source, ...]:
-    """Passages that the cited reports quote, in the order of the citations."""
-    cited = [reports[c.human_readable_id] for c in answer.citations if c.human_readable_id in reports]
-    units = [row["id"] for report in cited for row in report.citations if row["kind"] == "text_units"]
-    passages = load_passages(index, list(dict.fromkeys(units))[:top])
+    """Passages that are cited or that the cited reports quote, in the order of the citations."""
+    units: dict[str, None] = {}
+    for citation in answer.citations:
+        if citation.kind == KINDS["Sources"]:
+            units[citation.id] = None
+        elif citation.kind == KINDS["Reports"]:
+            quoted = reports[citation.human_readable_id].citations
+            units |= dict.fromkeys(row["id"] for row in quoted if row["kind"] == KINDS["Sources"])
+    passages = load_passages(index, list(units)[:top])
     return list_sources(passages, {p.id: 1 / rank for rank, p in enumerate(passages, start=1)}, top=top)

@@ -95,10 +95,11 @@ def asks_for_most_needed(question: str) -> bool:
 
 class Dependents(NamedTuple):
     """relationships: ids, one for each entity that needs what failed: the last hop of its best chain, ranked as the
-    impact command ranks. survivors: titles of the same component that do not, the best connected, by title;
-    n_survivors: of all."""
+    impact command ranks; n_dependents: how many need it, shown or not. survivors: titles of the same component that do
+    not, the best connected, by title; n_survivors: of all."""
 
     relationships: list[str]
+    n_dependents: int
     survivors: list[str]
     n_survivors: int
 
@@ -132,7 +133,8 @@ def find_dependents(index: Index, entity_ids: Sequence[str]) -> Dependents:
     best = sorted(by_rank[survivors[by_rank]][:MAX_SURVIVORS_TOLD].tolist())
     told = load_titles(index, best)
     relationships = [entity.hops_down[0][1][0].id for entity in found]
-    return Dependents(relationships, [told[number] for number in best], int(survivors.sum()))
+    n_dependents = int(is_broken.sum()) - len(set(numbers.values()))
+    return Dependents(relationships, n_dependents, [told[number] for number in best], int(survivors.sum()))
 
 
 def find_most_needed(index: Index, *, top: int) -> list[Risk]:

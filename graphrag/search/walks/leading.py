@@ -46,12 +46,13 @@ def find_leading(index: Index, question: str, named: Sequence[NamedEntity]) -> L
         return Leading()
     if not named:
         return _find_most_needed(index) if asks_for_most_needed(question) else Leading()
+    titles = list(dict.fromkeys(entity.title for entity in named))
     if asks_for_dependents(question):
         found = find_dependents(index, [entity.entity_id for entity in named])
-        facts = load_facts(index, found.relationships)[:MAX_LINES]
-        after = tuple(render_survivors(found.survivors, found.n_survivors)) if facts else ()
-        return Leading("What leads to it, nearest first:", tuple(facts), after)
-    titles = list(dict.fromkeys(entity.title for entity in named))
+        if not (facts := load_facts(index, found.relationships)):
+            return Leading()
+        survivors = render_survivors(found.survivors, found.n_survivors)
+        return _lead(titles, found.n_dependents, facts, survivors)
     if len(titles) == 2 and asks_for_relation(question):
         facts = load_facts(index, find_relation(index, *titles))
         return Leading(f"How {titles[0]} and {titles[1]} are related:", tuple(facts))
@@ -67,9 +68,14 @@ def _find_most_needed(index: Index) -> Leading:
     is_one, titles = one_of("title", [first.title])
     ids = index.frame(f"select id from entities where {is_one}", titles)["id"].to_list()
     facts = load_facts(index, find_dependents(index, ids).relationships)
-    n = first.n_impacted
-    need = "other needs" if n == 1 else "others need"
-    heading = f"{first.title}: {n} {need} it, directly or through others, nearest first:"
-    more = [f"... and {len(facts) - MAX_LINES} more"] if len(facts) > MAX_LINES else []
     told = ", ".join(f"{risk.title} ({risk.n_impacted})" for risk in others)
-    return Leading(heading, tuple(facts[:MAX_LINES]), (*more, *([f"next: {told}"] if told else [])))
+    return _lead([first.title], first.n_impacted, facts, [f"next: {told}"] if told else [])
+
+
+def _lead(titles: Sequence[str], n: int, facts: Sequence[Fact], after: Sequence[str]) -> Leading:
+    """The walk to the `n` that need the things of these titles."""
+    need, them = "other needs" if n == 1 else "others need", "it" if len(titles) == 1 else "them"
+    heading = f"{' and '.join(titles)}: {n} {need} {them}, directly or through others, nearest first:"
+    shown = tuple(facts[:MAX_LINES])
+    more = [f"... and {n - len(shown)} more"] if n > len(shown) else []
+    return Leading(heading, shown, (*more, *after))

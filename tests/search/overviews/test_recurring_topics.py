@@ -43,6 +43,7 @@ def lines_of(index: Index, question: str, **knobs: int) -> list[str]:
 def test_themes_are_what_recurs_and_each_line_names_it(index: Index) -> None:
     answer = search_global(index, "What themes recur across the incidents?")
     assert [line.partition(" [Data")[0] for line in answer.text.splitlines()[1:]] == [
+        "What recurs: Redis in 2 of 4.",
         "Redis, named in 2 of 4:",
         "- incidents/INC-1 — The login failed because Redis ran out of memory.",
         "- incidents/INC-3 — Redis was throttled by its disk, so orders queued up.",
@@ -57,12 +58,13 @@ def test_a_document_that_does_not_name_the_topic_in_its_sentence_shows_one_that_
     texts = {path: text for path, text in TEXTS.items() if path != "incidents/INC-3.md"}
     index = make_index(texts, [fact for fact in FACTS if fact[0] in texts])
     answer = search_global(index, "What themes recur across the incidents?")
-    lines = answer.text.splitlines()
-    assert lines[1] == "Billing, named in 2 of 3:"
+    _, recurs, *lines = answer.text.splitlines()
+    assert (recurs, lines[0]) == ("What recurs: Billing in 2 of 3.", "Billing, named in 2 of 3:")
     assert (
-        "because Redis ran out of memory. [Data: " in lines[2] and "Invoices of Billing were late. [Data: " in lines[2]
+        "because Redis ran out of memory. [Data: " in lines[1] and "Invoices of Billing were late. [Data: " in lines[1]
     )
-    assert "Billing could not charge for an hour. [Data: " in lines[3]
+    assert "Billing could not charge for an hour. [Data: " in lines[2]
+    assert "INC-1 (names Billing, as 2 of 3 do)|" in answer.context
     assert {c.quote for c in answer.citations if c.path == "incidents/INC-2.md"} == {
         "The shop was down because a certificate had expired.",
         "Billing could not charge for an hour.",

@@ -12,12 +12,21 @@ from hypothesis import strategies as st
 
 from graphrag.llm import ChatRequest, ScriptedLlm
 from graphrag.memo import Memo
-from graphrag.prompts import load_prompt
+from graphrag.prompts import check_prompt, load_prompt
 from graphrag.search import answer_question
 from graphrag.search.answer import NOTHING, Answer
 from graphrag.search.model_answer import SearchModel
 from graphrag.search.reports.levels import load_hierarchy, select_reports
-from graphrag.search.reports.map_reduce import Point, batch_reports, fit_next, pack_points
+from graphrag.search.reports.map_reduce import (
+    HEADING,
+    NO_EXCERPTS,
+    Batch,
+    Point,
+    add_excerpts,
+    batch_reports,
+    fit_next,
+    pack_points,
+)
 from graphrag.search.rows import Report, load_reports
 from graphrag.store import Index
 
@@ -58,17 +67,21 @@ def count_words(text: str) -> int:
 def test_reports_about_most_text_come_first_and_one_too_long_is_cut_with_a_mark() -> None:
     reports = [report(1, 5), report(2, 5, rank=9.0), report(3, 5), report(4, 50)]
     batches = batch_reports(reports, {1: 2, 2: 2, 3: 7, 4: 1}, budget=12, count=count_words)
-    assert [batch.ids for batch in batches] == [(3, 2), (1,), (4,)]
+    assert [batch.ids for batch in batches] == [{"Reports": [3, 2]}, {"Reports": [1]}, {"Reports": [4]}]
     assert "[cut]" in batches[-1].text and count_words(batches[-1].text) < 20
     assert "[cut]" not in batches[0].text + batches[1].text
 
 
+def point(description: str, score: float, *reports: int) -> Point:
+    return Point(description, score, tuple(("Reports", number) for number in reports))
+
+
 def test_points_go_by_score_then_first_report_and_what_does_not_fit_is_counted() -> None:
-    p1, p3, p4 = Point("P1", 80, (5,)), Point("P3", 95, (9,)), Point("P4", 40, (1,))
+    p1, p3, p4 = point("P1", 80, 5), point("P3", 95, 9), point("P4", 40, 1)
     tokens = {p1.render(): 50, p3.render(): 30, p4.render(): 40}
     packed = pack_points([p1, p3, p4], budget=100, count=tokens.__getitem__)
     assert ([point.description for point in packed.points], packed.left_out) == (["P3", "P1"], 1)
-    same = [Point("a", 50, (7,)), Point("b", 50, ()), Point("c", 50, (2, 9))]
+    same = [point("a", 50, 7), Point("b", 50, (("Sources", 1),)), point("c", 50, 2, 9)]
     assert [p.description for p in pack_points(same, budget=100, count=count_words).points] == ["c", "a", "b"]
 
 
@@ -76,6 +89,60 @@ def test_a_budget_too_small_for_one_point_cuts_it() -> None:
     packed = pack_points([Point("a long point of many words", 50, ())], budget=3, count=count_words)
     assert len(packed.points) == 1 and packed.text and len(packed.text) < 20
     assert pack_points([], budget=3, count=count_words) == ([], "", 0)
+
+
+def count_rows(text: str) -> int:
+    return len(re.findall(r"^\d+\|", text, re.M))
+
+
+@given(st.lists(st.integers(1, 4)), st.integers(0, 4))
+def test_excerpts_go_into_the_last_batch_where_they_fit_else_into_one_of_their_own(
+    sizes: list[int], n_excerpts: int
+) -> None:
+    numbers = iter(range(1000))
+    batches = [make_batch("Reports", [next(numbers) for _ in range(size)]) for size in sizes]
+    excerpts = make_batch("Sources", list(range(n_excerpts))) if n_excerpts else NO_EXCERPTS
+    found = add_excerpts(batches, excerpts, budget=5, count=count_rows)
+    assert [n for batch in found for n in batch.ids.get("Reports", ())] == [
+        n for b in batches for n in b.ids["Reports"]
+    ]
+    assert [n for batch in found for n in batch.ids.get("Sources", ())] == list(range(n_excerpts))
+    assert all(count_rows(batch.text) == sum(map(len, batch.ids.values())) <= 5 for batch in found)
+    fits = bool(sizes) and sizes[-1] + n_excerpts <= 5
+    assert len(found) == len(batches) + (n_excerpts > 0 and not fits)
+
+
+def make_batch(dataset: str, numbers: list[int]) -> Batch:
+    heading = HEADING if dataset == "Reports" else "-----Sources-----\nid|document|heading|text\n"
+    return Batch(heading + "".join(f"{number}|a|b\n" for number in numbers), {dataset: numbers})
+
+
+def test_a_point_may_rest_on_an_excerpt(r8: Index, r8_texts: dict[str, str]) -> None:
+    def reply(request: ChatRequest) -> str:
+        asked = request.messages[-1].content
+        if request.stage == "search_reduce":
+            return "\n".join(re.findall(r"^\d+\|(.*)$", asked, re.M))
+        (number,) = re.findall(r"^(\d+)\|token cache\|backed_by\|Redis\|", asked, re.M)
+        return write_points(
+            (f"The token cache is backed by Redis [Data: Relationships ({number}, 77); Reports (0)]", 90)
+        )
+
+    llm = ScriptedLlm(reply)
+    answer = ask(r8, llm, "What breaks if Redis goes down?", budget_tokens=4000)
+    assert [request.stage for request in llm.requests] == ["search_map", "search_reduce"]
+    assert answer.answered and [c.kind for c in answer.citations] == ["relationships", "community_reports"]
+    assert answer.citations[0].quote == r8_texts["c3.md"] and answer.sources
+
+
+def test_a_prompt_that_knows_reports_only_is_shown_reports_only(r8: Index) -> None:
+    reports_only = "Data: {context_data}. Cite [Data: Reports (1, 2)]. Answer with points as JSON."
+    prompts = {**PROMPTS, "global_search_map": check_prompt("global_search_map", reports_only, path="map.txt")}
+    llm = ScriptedLlm(lambda _: '{"points": []}')
+    answer_question(
+        r8, "What breaks if Redis goes down?", mode="global", level=1, top=10, budget_tokens=4000,
+        llm=SearchModel(lambda: llm, prompts),
+    )  # fmt: skip
+    assert llm.requests and not any("-----Relationships-----" in request.text for request in llm.requests)
 
 
 # Three reports at level 1 of the index r8, one batch each with this budget.

@@ -83,7 +83,8 @@ def test_without_needs_nothing_is_the_most_needed(make_index: MakeIndex) -> None
 
 def test_chains_are_walked_backwards_nearest_first(r8: Index) -> None:
     redis, _ = resolve_entity(r8, "Redis")
-    ids, survivors, n_survivors = find_dependents(r8, [redis])
+    ids, n_dependents, survivors, n_survivors = find_dependents(r8, [redis])
+    assert n_dependents == len(ids)
     titles = dict(r8.frame("select id, source || ' > ' || target from relationships").rows())
     assert [titles[relationship] for relationship in ids] == [
         "token cache > Redis",
@@ -148,7 +149,7 @@ def test_an_impact_question_is_answered_by_cited_hops_and_nothing_else(r8: Index
     answer = search_local(r8, "What breaks if Redis goes down?")
     assert answer.text.splitlines() == [
         "Extractive answer (no model):",
-        "What leads to it, nearest first:",
+        "Redis: 3 others need it, directly or through others, nearest first:",
         "- token cache -backed_by-> Redis [Data: Relationships (3)]",
         "- Auth Service -depends_on-> token cache [Data: Relationships (2)]",
         "- login flow -depends_on-> Auth Service [Data: Relationships (1)]",
