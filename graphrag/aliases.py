@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from graphrag.errors import UnknownEntity, UsageError, nearest
+from graphrag.errors import UnknownEntity, UsageError, nearest, shown_name
 from graphrag.names import name_key
 from graphrag.store import Index
 
@@ -57,7 +57,7 @@ def find_named(index: Index, name: str) -> list[Named]:
     if found := by_title or by_alias:
         return found
     known = nearest(name, [word for _, title, aliases in rows for word in (*aliases, title)])
-    raise UnknownEntity(f'No entity "{name}".' + (f" Nearest: {', '.join(known)}." if known else ""))
+    raise UnknownEntity(f'No entity "{shown_name(name)}".' + (f" Nearest: {', '.join(known)}." if known else ""))
 
 
 def _is_alias(found: Named, name: str, rows: list[tuple[Any, ...]]) -> bool:

@@ -119,6 +119,9 @@ class UnknownEntity(SearchError):
     exit_code: ClassVar[int] = 3
 
 
+LONGEST_NAME = 100  # characters of a name that an error shows
+
+
 def nearest(word: str, known: Iterable[str], *, n: int = 3) -> list[str]:
     """The up to `n` known words that look most like `word`, best first; compared without case."""
     by_fold = {name.casefold(): name for name in known}
@@ -129,6 +132,12 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """` Did you mean "x"?` for the nearest known word, or an empty string."""
     found = nearest(word, known, n=1)
     return f' Did you mean "{found[0]}"?' if found else ""
+
+
+def shown_name(name: str) -> str:
+    """A name that somebody gave, on one line and not longer than a line."""
+    line = " ".join(name.split())
+    return line if len(line) <= LONGEST_NAME else f"{line[:LONGEST_NAME].rstrip()}…"
 
 
 def shown_path(path: Path) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from graphrag.citations import drop_citations
 from graphrag.search.support import stem_words
@@ -55,18 +55,18 @@ def list_statements(data: str, *, is_of_incidents: bool) -> list[tuple[str, int]
         rows.setdefault(name, []).extend(_CELLS.split(line) for line in lines.splitlines() if re.match(r"\d+\|", line))
     found = [
         (f"{source} {predicate.replace('_', ' ')} {target} [Data: Relationships ({number})].", 90)
-        for number, source, predicate, target, *_ in rows.get("Relationships", ())[:20]
+        for number, source, predicate, target, *_ in _whole(rows.get("Relationships", ()), 6)[:20]
     ]
     if not found:
         found = [
             (f"{title}: {told} [Data: Sources ({number})].", 80)
-            for number, title, _, text in rows.get("Sources", ())
+            for number, title, _, text in _whole(rows.get("Sources", ()), 4)
             if (told := _first(text) if is_of_incidents else _first_need(text))
         ]
     if is_of_incidents:
         found += [
             (f"{sentence.rstrip('.')} [Data: Reports ({number})].", 60)
-            for number, _, text in rows.get("Reports", ())
+            for number, _, text in _whole(rows.get("Reports", ()), 3)
             for sentence in re.findall(r"[A-Z][^.#|]{30,250}\.(?= |$)", text)
             if WENT_WRONG.search(sentence) and not NO_SENTENCE.search(sentence)
         ]
@@ -74,6 +74,11 @@ def list_statements(data: str, *, is_of_incidents: bool) -> list[tuple[str, int]
         found += [(f"{each} {name}.", 80) for each in _list_needs(text)[:MAX_OF_NOTE]]
     kept = set(drop_repeats(text for text, _ in found))
     return [(text, score) for text, score in dict.fromkeys(found) if text in kept]
+
+
+def _whole(rows: Sequence[list[str]], n_cells: int) -> list[list[str]]:
+    """Rows that no budget has cut."""
+    return [row for row in rows if len(row) == n_cells]
 
 
 def _first(text: str) -> str:

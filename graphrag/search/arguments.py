@@ -23,11 +23,12 @@ MODES_OF_OPTION = {
 
 
 def check_question(question: str) -> str:
-    """The question without control characters. Raises UsageError where it is empty or without a word to search for."""
-    cleaned = " ".join("".join(c if c.isprintable() else " " for c in question).split())
+    """What is read of the question: on one line, without control characters, up to MAX_QUESTION_CHARACTERS. A model is
+    sent no more than that either. Raises UsageError where it is empty or without a word to search for."""
+    cleaned = " ".join("".join(c if c.isprintable() else " " for c in question).split())[:MAX_QUESTION_CHARACTERS]
     if not cleaned:
         raise UsageError("The question is empty.")
-    if not split_search_terms(cleaned[:MAX_QUESTION_CHARACTERS]):
+    if not split_search_terms(cleaned):
         raise UsageError("The question holds no word to search for.")
     return cleaned
 

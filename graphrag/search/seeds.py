@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from graphrag.errors import UnknownEntity, UsageError
+from graphrag.errors import UnknownEntity, UsageError, shown_name
 from graphrag.names import compact_key, name_key
 from graphrag.search.ranking import STOP_WORDS
 from graphrag.tokens import split_search_terms
@@ -95,7 +95,7 @@ def nearest_names(index: Index, question: str) -> str:
     if not name or len(name.split()) > MAX_BARE_NAME_WORDS:
         return ""
     near = _nearest_titles(index, name)
-    return f'No entity "{name}". Nearest: {", ".join(near)}.' if near else ""
+    return f'No entity "{shown_name(name)}". Nearest: {", ".join(near)}.' if near else ""
 
 
 def list_names(index: Index, entity_ids: Sequence[str]) -> list[str]:
@@ -134,7 +134,7 @@ def explain_unknown_name(index: Index, question: str, named: Sequence[NamedEntit
             continue
         rows = index.frame("select 1 from text_units where contains(lower(text), ?) limit 1", (name,))
         if rows.is_empty() and not find_named_documents(index, question):
-            return nearest_names(index, match[0]) or f'No entity "{match[0]}".'
+            return nearest_names(index, match[0]) or f'No entity "{shown_name(match[0])}".'
     return ""
 
 
@@ -143,6 +143,8 @@ def resolve_entity(index: Index, name: str) -> tuple[str, str]:
 
     Raises UnknownEntity with the nearest titles, UsageError when the name means several.
     """
+    if not name.strip():
+        raise UsageError("The name of an entity is empty.")
     exact = index.rows("select id, title from entities where title = ?", (name,))
     if exact:
         return str(exact[0][0]), str(exact[0][1])
@@ -160,7 +162,7 @@ def resolve_entity(index: Index, name: str) -> tuple[str, str]:
             return str(rows[0][0]), str(rows[0][1])
         return _resolve_removed(index, name.strip(), int(number[1]))
     near = _nearest_titles(index, name)
-    raise UnknownEntity(f'No entity "{name}".' + (f" Nearest: {', '.join(near)}." if near else ""))
+    raise UnknownEntity(f'No entity "{shown_name(name)}".' + (f" Nearest: {', '.join(near)}." if near else ""))
 
 
 def _resolve_removed(index: Index, name: str, number: int) -> tuple[str, str]:

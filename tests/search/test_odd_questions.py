@@ -12,8 +12,13 @@ from graphrag.agents.tools import AgentTools
 from graphrag.api import Index
 from graphrag.cli.main import main
 from graphrag.errors import UsageError
+from graphrag.llm import ChatRequest, ScriptedLlm
+from graphrag.prompts import load_prompt
+from graphrag.search import answer_question
 from graphrag.search.answer import NOTHING
-from graphrag.search.arguments import MODES
+from graphrag.search.arguments import MODES, check_question
+from graphrag.search.model_answer import SearchModel
+from graphrag.search_model import PROMPTS_OF_MODE
 from graphrag.settings_file import load_settings
 
 from .conftest import ODD_DOCUMENTS, ODD_NAME
@@ -88,10 +93,48 @@ def test_a_name_of_regex_characters_is_found(mode: str, index: Index) -> None:
     assert answer.answered and "c9.md" in {citation.path for citation in answer.citations}
 
 
+@pytest.mark.parametrize("question", ["Who leads the Zeppelin Team?", "What depends on the Zeppelin Service?"])
 @pytest.mark.parametrize("mode", MODES)
-def test_a_name_that_nobody_has_is_told(mode: str, index: Index) -> None:
-    answer = index.search("Who leads the Zeppelin Team?", mode=mode)
-    assert not answer.answered and any("Zeppelin Team" in notice for notice in answer.notices)
+def test_a_name_that_nobody_has_is_told(mode: str, question: str, index: Index) -> None:
+    answer = index.search(question, mode=mode)
+    assert not answer.answered and any('No entity "Zeppelin ' in notice for notice in answer.notices)
+
+
+@pytest.mark.parametrize("mode", ["local", "basic", "global", "drift", "documents"])
+def test_a_model_is_sent_what_is_read_of_a_question(mode: str, index: Index) -> None:
+    """Not the 100 kB of a pasted log; and nothing where there is no word to search for."""
+    asked: list[str] = []
+
+    def reply(request: ChatRequest) -> str:
+        asked.append(request.text)
+        points = {"points": [{"description": "The token cache is backed by Redis.", "score": 50}]}
+        return json.dumps({**points, "response": "The token cache is backed by Redis.", "score": 50})
+
+    llm = ScriptedLlm(reply)
+    model = SearchModel(lambda: llm, {name: load_prompt(name) for name in PROMPTS_OF_MODE[mode]})
+    for question in (check_question(ASKED["100 kB"]), "what is the of and"):
+        knobs = {"level": 1, "top": 10, "budget_tokens": 4000, "llm": model}
+        answer_question(index._store, question, mode=mode, **knobs)
+    assert asked and all(len(text) < 30_000 for text in asked)
+    assert mode == "global" or not any("what is the of and" in text for text in asked)
+
+
+@pytest.mark.parametrize("command", ["impact", "path", "neighborhood", "chains"])
+@pytest.mark.parametrize(
+    ("name", "code", "said"),
+    [
+        (" \n ", 2, "The name of an entity is empty."),
+        ("zeppelin " * 10_000, 3, 'No entity "' + ("zeppelin " * 12)[:100].rstrip() + '…".'),
+        ("zeppelin\nteam", 3, 'No entity "zeppelin team".'),
+    ],
+)
+def test_an_odd_name_is_one_short_line(
+    command: str, name: str, code: int, said: str, odd_project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([command, name, *(["Redis"] if command == "path" else []), "--root", str(odd_project)])
+    out, error = capsys.readouterr()
+    assert (ended.value.code, out, error.count("\n")) == (code, "", 1) and error.startswith(said) and len(error) < 400
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -39,7 +39,7 @@ from graphrag.search.notes.note_walk import (
 from graphrag.search.ranking import Question, prepare_question, rank_rows
 from graphrag.search.rows import Passage, list_text_units, load_passages
 from graphrag.search.sections import check_budget
-from graphrag.search.seeds import find_named_entities
+from graphrag.search.seeds import explain_unknown_name, find_named_entities
 from graphrag.search.walks.leading import Leading, find_leading
 from graphrag.settings import RoutingMode
 from graphrag.tokens import count_tokens
@@ -104,7 +104,11 @@ def search_documents(
     began = time.perf_counter()
     notes = load_notes(index)
     asked, notices = prepare_question(index, question, model=model)
-    walk = find_leading(index, asked.text, find_named_entities(index, asked.text)[0])
+    named = find_named_entities(index, asked.text)[0]
+    if not routing.note and (unknown := explain_unknown_name(index, asked.text, named)):
+        usage = Usage(seconds=round(time.perf_counter() - began, 3))
+        return Answer("documents", question, NOTHING, False, usage=usage, notices=(*notices, unknown))
+    walk = find_leading(index, asked.text, named)
     stating = list(dict.fromkeys(fact.document for fact in walk.facts))[:MAX_STATING]
     if routing.note:
         entry = resolve_note(notes, routing.note)
@@ -175,6 +179,7 @@ def choose_notes(
     whole = [note.id for note in filled.taken if not note.is_stub and note.id not in cut]
     left = routing.max_tokens - sum(sizes[note.id] for note in filled.taken)
     related = folded.tell_related(notes.names, budget=left, count=count)
+    cut = {note.id: cut[note.id] for note in filled.taken if note.id in cut}
     return ChosenNotes(folded, filled, _load_texts(index, whole) | cut, list(cut), unscored, related)
 
 
@@ -283,7 +288,11 @@ def tell_route(notes: LinkedNotes, entries: Sequence[str], chosen: ChosenNotes, 
     ]
     cut = f" {CUT} " + ", ".join(f"[[{notes.names[note]}]]" for note in chosen.cut) if chosen.cut else ""
     skipped = chosen.filled.skipped
-    told = [f"Entered at {names} ({routing.mode}); read {len(taken)} notes: " + ", ".join(p for p in parts if p) + "."]
+    told = [
+        f"Entered at {names} ({routing.mode}); read {len(taken)} note{'s' * (len(taken) != 1)}: "
+        + ", ".join(p for p in parts if p)
+        + "."
+    ]
     if cut:
         told.append(f"Longer than the budget, shown in part:{cut}.")
     if skipped:

@@ -151,7 +151,9 @@ def search_drift_with_model(
     led = lead_question(index, question, level=level, bounds=bounds, model=model)
     draft = Answer("drift", question, NOTHING, False, notices=(*led.notices, *led.missing))
     search = _Search(index, question, llm, bounds, budget_tokens, top, model, fold, count)
-    if led.unknown:
+    if not led.asked.terms:  # stop words alone: about nothing
+        answer = draft
+    elif led.unknown:
         answer = replace(draft, notices=(*draft.notices, led.unknown))
     elif not led.reports:
         answer = answer_with_model(index, _search_locally(search, question, budget_tokens), llm, on_text=on_text)
