@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -29,14 +30,26 @@ Span = tuple[str, int, int]
 
 @dataclass(frozen=True)
 class Corpus:
-    """The frames as look-ups. A quote is a Sentence whose ids are its relationships."""
+    """The frames as look-ups. A quote is a Sentence whose ids are its relationships; quotes are gathered when the first
+    is asked for, which a report of a model does not."""
 
     entities: dict[str, dict[str, Any]]
     relationships: dict[str, dict[str, Any]]
     documents: dict[str, dict[str, Any]]
-    quotes_of: dict[str, list[Sentence]]
-    unit_of: dict[Span, str]
+    evidence: pl.DataFrame
     unit_numbers: dict[str, int]
+
+    @property
+    def quotes_of(self) -> dict[str, list[Sentence]]:
+        return self._gathered[0]
+
+    @property
+    def unit_of(self) -> dict[Span, str]:
+        return self._gathered[1]
+
+    @cached_property
+    def _gathered(self) -> tuple[dict[str, list[Sentence]], dict[Span, str]]:
+        return _gather_quotes(self.evidence, self.documents)
 
 
 def read_corpus(
@@ -50,13 +63,11 @@ def read_corpus(
     papers = documents.select("id", "title", "text", "path", "content_sha256").rows_by_key(
         "id", named=True, unique=True
     )
-    quotes_of, unit_of = _gather_quotes(evidence, papers)
     return Corpus(
         entities={row["id"]: row for row in entities.select(columns).to_dicts()},
         relationships={row["id"]: row for row in relationships.drop("text_unit_ids", "description").to_dicts()},
         documents=papers,
-        quotes_of=quotes_of,
-        unit_of=unit_of,
+        evidence=evidence,
         unit_numbers=dict(text_units.select("id", "human_readable_id").iter_rows()),
     )
 

@@ -141,7 +141,7 @@ async def write_reports(
     numbers = read_numbers(entities, relationships, text_units, covariates)
     by_level = sorted(writer.rows, key=lambda number: -writer.rows[number]["level"])  # children before their parents
     asked = [number for number in by_level if not writer.is_template(number)]
-    advance(len(by_level) - len(asked))
+    templates = [number for number in by_level if writer.is_template(number)]
     finished: dict[int, dict[str, Any]] = {}
     under_way = {number: asyncio.get_running_loop().create_future() for number in asked}
 
@@ -150,6 +150,9 @@ async def write_reports(
         numbers.reports[str(number)] = (row["human_readable_id"], row["id"])
 
     async def ask(number: int) -> list[dict[str, str | None]]:
+        if number not in under_way:
+            finish(number, writer.write(number))
+            return []
         try:
             row = writer.rows[number]
             question = questions.render(row, ())
@@ -167,10 +170,9 @@ async def write_reports(
         finally:
             under_way[number].cancel()  # where it failed, so that nobody waits for it; else without effect
 
-    for number in by_level:
-        if writer.is_template(number):
-            finish(number, writer.write(number))
-    failed = await map_concurrently(ask, asked, in_flight=llm.in_flight, on_result=lambda _, __: advance(1))
+    # Templates last: they are written while the model is at work.
+    items = [*asked, *templates]
+    failed = await map_concurrently(ask, items, in_flight=llm.in_flight, on_result=lambda _, __: advance(1))
     rows = [finished[number] for number in writer.rows]
     failures = [failure for of_one in failed for failure in of_one]
     return Reports(tables.COMMUNITY_REPORTS.from_rows(rows), tables.FAILURES.from_rows(failures))
