@@ -29,7 +29,7 @@ from graphrag import tables, tokens
 from graphrag.errors import GraphragError, NoIndex, StoreError, TableError, UsageError, did_you_mean, shown_path
 from graphrag.ids import content_sha256
 from graphrag.settings import BYSTANDERS, CARRYING_PREDICATES, REVERSED_PREDICATES
-from graphrag.store import inverted_index, macros, note_vectors, numbered_graph, views
+from graphrag.store import inverted_index, macros, note_vectors, numbered_graph, owners, views
 from graphrag.store.conditions import find_matching, read_condition
 from graphrag.store.ledger import find_label
 from graphrag.store.matching import list_restrictions
@@ -116,7 +116,7 @@ def write_run(
 @lru_cache(maxsize=1)
 def fingerprint_database() -> str:
     """Changes with what a release writes into the DuckDB file beside the rows: columns, views, macros, indexes."""
-    rooms = (tables, tokens, inverted_index, macros, note_vectors, numbered_graph, views)
+    rooms = (tables, tokens, inverted_index, macros, note_vectors, numbered_graph, owners, views)
     files = [__file__, *(str(room.__file__) for room in rooms)]
     return content_sha256("".join(Path(file).read_text(encoding="utf-8") for file in files))[:16]
 

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrag.store.runs import sync_path
+
 FOLDER = "owners"
 
 
@@ -63,6 +65,7 @@ def write_owners(ids: Sequence[str], vectors: Path, owner_table: str) -> None:
             np.save(handle, array, allow_pickle=False)
             handle.flush()
             os.fsync(handle.fileno())
+    sync_path(folder)
 
 
 def open_owners(vectors: Path, owner_table: str) -> Owners | None:
