@@ -16,6 +16,7 @@ from graphrag.search.ranking import (
     prepare_question,
     question_terms,
     rank_rows,
+    score_rows,
     stem_term,
 )
 from graphrag.store import Index
@@ -63,6 +64,23 @@ def test_the_nearest_rows_come_first_and_ties_in_table_order() -> None:
     assert likeness.best(3) == ["b", "c", "d"]
     assert likeness.of(["c", "zzz"]) == {"c": 0.5}
     assert Likeness(None, None).best(3) == []
+
+
+@pytest.mark.parametrize("n", [3, 700, 5_000])
+def test_the_nearest_of_many_are_those_of_a_full_sort(n: int) -> None:
+    cosines = np.random.default_rng(n).integers(-50, 50, size=n).astype(np.float32) / 50  # many ties
+    cosines[:: n // 3] = np.nan  # vectors without direction
+    ids = [f"{row:05}" for row in range(n)]
+    order = sorted(np.flatnonzero(~np.isnan(cosines)), key=lambda row: (-cosines[row], row))
+    assert Likeness(make_owners(ids), cosines).best(6) == [ids[row] for row in order[:6]]
+
+
+def test_scores_of_rows_are_those_of_their_hits(r8: Index) -> None:
+    question, _ = prepare_question(r8, "Who owns the payment service?")
+    likeness = measure_likeness(r8, question, "relationships")
+    hits = rank_rows(r8, question, "relationships", top=4, likeness=likeness)
+    scores = score_rows(r8, question, "relationships", top=4, likeness=likeness)
+    assert list(scores.items()) == [(hit.owner_id, hit.score) for hit in hits] and scores
 
 
 def test_without_vectors_nothing_is_measured(r8: Index) -> None:

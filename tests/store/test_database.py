@@ -129,6 +129,29 @@ def test_names_are_data_in_macros(published: Path, name: str | None, title: str 
         assert around.height == (2 if title else 0)
 
 
+def test_rows_are_those_of_the_frame(published: Path) -> None:
+    with store.open_index(published) as index:
+        sql = "select id, degree, pagerank, is_hub, aliases, text_unit_ids from entities where degree >= ? order by id"
+        assert index.rows(sql, (0,)) == index.frame(sql, (0,)).rows() != []
+        assert index.rows("select $word as word", {"word": "O'Reilly"}) == [("O'Reilly",)]
+
+
+def test_rows_that_hold_a_term_are_counted(published: Path, frames: Frames) -> None:
+    held = [set(split_search_terms(text)) for text in frames["text_units"]["text"]]
+    asked = ["redis", "absentword", "billing", "redis"]
+    with store.open_index(published) as index:
+        counts = index.count_holding(asked, "text_units")
+    assert counts == {term: sum(term in terms for terms in held) for term in set(asked)}
+    assert counts["redis"] > 0 == counts["absentword"]
+
+
+def test_texts_that_are_looked_up_are_stored_plain(published: Path) -> None:
+    sql = "select distinct compression from pragma_storage_info('{}') where segment_type = 'VARCHAR'"
+    with store.open_index(published) as index:
+        for name in store.database.LOOKED_UP_BY:
+            assert "DICT_FSST" not in index.frame(sql.format(name))["compression"].to_list(), name
+
+
 def test_bm25_is_the_formula(published: Path, frames: Frames) -> None:
     texts = [split_search_terms(text) for text in frames["text_units"]["text"]]
     mean = sum(map(len, texts)) / len(texts)
