@@ -1,6 +1,6 @@
 """Run folders: where a run's files lie, which run is current, and who may write.
 
-    data/output/runs/<run_id>/            one run: *.parquet, vectors/*.npy, graphrag.duckdb; manifest.json comes last
+    data/output/runs/<run_id>/            one run: *.parquet, vectors/ (npy), graphrag.duckdb; manifest.json comes last
     data/output/current                   symlink to the published run; switched by one rename
     data/output/graphrag.duckdb           symlink through current
     data/output/runs.jsonl, ids.jsonl     one line a run; one line a numbered row (ledger.py); both only grow

@@ -16,7 +16,6 @@ from graphrag.search.ranking import (
     prepare_question,
     question_terms,
     rank_rows,
-    score_rows,
     stem_term,
 )
 from graphrag.store import Index
@@ -73,14 +72,6 @@ def test_the_nearest_of_many_are_those_of_a_full_sort(n: int) -> None:
     ids = [f"{row:05}" for row in range(n)]
     order = sorted(np.flatnonzero(~np.isnan(cosines)), key=lambda row: (-cosines[row], row))
     assert Likeness(make_owners(ids), cosines).best(6) == [ids[row] for row in order[:6]]
-
-
-def test_scores_of_rows_are_those_of_their_hits(r8: Index) -> None:
-    question, _ = prepare_question(r8, "Who owns the payment service?")
-    likeness = measure_likeness(r8, question, "relationships")
-    hits = rank_rows(r8, question, "relationships", top=4, likeness=likeness)
-    scores = score_rows(r8, question, "relationships", top=4, likeness=likeness)
-    assert list(scores.items()) == [(hit.owner_id, hit.score) for hit in hits] and scores
 
 
 def test_without_vectors_nothing_is_measured(r8: Index) -> None:
