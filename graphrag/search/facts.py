@@ -97,11 +97,14 @@ def choose_facts(
     return (both or said)[: max(most, MAX_UNASKED_LINES * n_surfaces)]
 
 
-def answers_outright(asked: Question, facts: Sequence[Fact], named: Sequence[NamedEntity]) -> bool:
-    """Whether chosen relationships are the answer: what the question asks of what it names, the right way round."""
+def choose_outright(asked: Question, facts: Sequence[Fact], named: Sequence[NamedEntity]) -> list[Fact]:
+    """Of chosen relationships those that are the answer: what the question asks of what it names, the right way
+    round."""
     cue = read_cue(asked.text)
+    if cue and cue.name in FACTLESS:
+        return []
     names = {entity.entity_id for entity in named}
-    return not (cue and cue.name in FACTLESS) and any(_rate(asked, fact, names) == RIGHT_WAY_ROUND for fact in facts)
+    return [fact for fact in facts if _rate(asked, fact, names) == RIGHT_WAY_ROUND]
 
 
 def _rate(asked: Question, fact: Fact, names: Collection[str]) -> int:

@@ -3,8 +3,8 @@
 seeds (names in the question, passages and relationships that match it) -> where the best passages lead in two or three
 hops (next_hops.py) -> facts with their evidence around what is named and led over, passages, reports of the communities
 involved -> context within a budget -> answer. Passages stand in the order of their likeness to the question; behind the
-first come those of the next hops, which share few words with it. Where a walk answers (walks/leading.py), the passages
-that it rests on come first.
+first come those of the next hops, which share few words with it, and those that relationships which are the answer rest
+on. Where a walk answers (walks/leading.py), its passages come first of all.
 
 Reads entities, relationships, evidence, text_units, documents, communities, community_reports, the inverted index and
 vectors. Does not: ask a model, or answer with paths (impact, path).
@@ -24,7 +24,7 @@ from graphrag.search.cues import is_yes_no
 from graphrag.search.entries.folded_entries import Fold, tell_refused
 from graphrag.search.entries.folded_passages import FoldedPassages, fold_passages
 from graphrag.search.extract import Quote, choose_quotes, render_fact
-from graphrag.search.facts import MAX_FACTS, answers_outright, choose_facts, rank_facts, sort_facts
+from graphrag.search.facts import MAX_FACTS, choose_facts, choose_outright, rank_facts, sort_facts
 from graphrag.search.lookups import one_of
 from graphrag.search.neighborhood import expand_neighborhood
 from graphrag.search.next_hops import NextHops, rank_next_hops
@@ -144,7 +144,7 @@ def search_local(
         shown = [p for p in relevant if p.human_readable_id in packed.ids.get("Sources", ())]
         limit = 0 if found.leading.facts else MAX_QUOTES
         facts = [f for f in facts if f.human_readable_id in packed.ids.get("Relationships", ())]
-        stated = facts if answers_outright(asked, facts, named) else []
+        stated = facts if choose_outright(asked, facts, named) else []
         names, inside = group_names(index, named), found.in_named
         quotes = choose_quotes(asked, shown, found.quotable, limit=limit, in_named=inside, names=names, stated=stated)
         citations = [*(quote.to_citation() for quote in quotes), *(fact.to_citation() for fact in facts)]
@@ -167,14 +167,12 @@ def find_around(index: Index, asked: Question, named: Sequence[NamedEntity], *, 
     direct = {hit.owner_id: hit.score for hit in ranked}
     names = [entity.entity_id for entity in named]
     leading = find_leading(index, asked.text, named)
-    if leading.facts:
-        next_hops, order = NextHops([], []), [*_list_walked(leading), *direct]
-    else:
-        next_hops = rank_next_hops(index, asked, list(direct), like_passages, names)
-        order = [*list(direct)[:1], *next_hops.text_units, *direct]
-    scores = _score_ranks(order, top=n_passages)
+    next_hops = NextHops([], []) if leading.facts else rank_next_hops(index, asked, list(direct), like_passages, names)
     seeds = list(dict.fromkeys([*names, *next_hops.entities]))
     facts, like = _find_facts(index, asked, names, seeds)
+    outright = choose_outright(asked, choose_facts(asked, facts, named, like), named)
+    order = [*list(direct)[:1], *next_hops.text_units, *_list_units_of(outright), *direct]
+    scores = _score_ranks([*_list_units_of(leading.facts), *order], top=n_passages)
     ends = dict.fromkeys(end for fact in facts for end in (fact.source_id, fact.target_id))
     entities = _list_entities(index, (seeds or list(ends))[:MAX_ENTITIES])
     reports = _find_reports(index, [entity["id"] for entity in entities])
@@ -213,9 +211,9 @@ def _find_facts(
     return prove_first(index, claims, top=MAX_FACTS), near
 
 
-def _list_walked(leading: Leading) -> list[str]:
-    """The text units that a walk rests on, in its order."""
-    return [fact.text_unit_id for fact in leading.facts if fact.text_unit_id]
+def _list_units_of(facts: Sequence[Fact]) -> list[str]:
+    """The text units that relationships rest on, in their order."""
+    return [fact.text_unit_id for fact in facts if fact.text_unit_id]
 
 
 def _list_entities(index: Index, ids: Sequence[str]) -> list[dict[str, Any]]:

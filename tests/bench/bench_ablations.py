@@ -73,7 +73,7 @@ ABLATIONS: dict[str, list[tuple[Any, str, Any]]] = {
     ],
     "no facts around what is named or led over": [(local_search, "expand_neighborhood", lambda *_: {})],
     "no worth of ends that are named or led over": [(facts, "END_WORTH", 0.0)],
-    "no passages of walks first": [(local_search, "_list_walked", lambda *_: [])],
+    "no passages of walks and facts that answer": [(local_search, "_list_units_of", lambda *_: [])],
     "no entities": [(local_search, "entity_section", lambda *_, **knobs: entity_section([], **knobs))],
     "no reports": [(local_search, "_find_reports", lambda *_: [])],
     "no next hops": [NO_HOPS],

@@ -59,6 +59,18 @@ def test_the_graph_brings_up_what_the_words_do_not(r8: Index) -> None:
     assert "c2.md" in [source.path for source in answer.sources][:4]
 
 
+def test_the_passage_of_a_relationship_that_is_the_answer_stands_before_those_that_are_like_the_question(
+    make_index: MakeIndex,
+) -> None:
+    texts = {f"billing{n}.md": f"Billing has an owner, says page {n} about Billing." for n in range(9)}
+    texts["teams.md"] = (
+        "Of services with an on-call rota, parcels and invoices aside, the Platform Team owns Billing too."
+    )
+    answer = search_local(make_index(texts, [("teams.md", "Platform Team", "owns", "Billing")]), "Who owns Billing?")
+    assert "Platform Team -owns-> Billing" in answer.text
+    assert "teams.md" in [source.path for source in answer.sources][:2]
+
+
 def test_the_passages_that_a_walk_rests_on_come_first(r8: Index) -> None:
     answer = search_local(r8, "What breaks if Redis goes down?")
     cited = list(dict.fromkeys(citation.path for citation in answer.citations))
