@@ -84,7 +84,7 @@ def disambiguate_entities(
     rules = rules or AliasRules()
     notes = read_notes(documents)
     with _no_cycle_collection():
-        names = read_names(entity_mentions, relationship_mentions, documents, rules=rules)
+        names = read_names(entity_mentions, relationship_mentions, documents, notes, rules=rules)
         decisions = decide_by_rules(names, notes, entity_mentions, documents, rules=rules)
         found = find_look_alikes(
             decisions.nodes,

@@ -8,6 +8,7 @@ Does not: compare names of different keys.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import polars as pl
@@ -15,7 +16,7 @@ import polars as pl
 from graphrag.names import compact_key, name_key
 from graphrag.naming.alias_rules import AliasRules
 from graphrag.naming.common_words import set_common_words
-from graphrag.naming.declared_aliases import read_notes, read_persons
+from graphrag.naming.declared_aliases import Note, read_persons
 from graphrag.naming.entity_types import choose_type
 from graphrag.naming.homonyms import split_homonyms
 from graphrag.naming.namesakes import split_namesakes
@@ -40,7 +41,12 @@ class Names(NamedTuple):
 
 
 def read_names(
-    entity_mentions: pl.DataFrame, relationship_mentions: pl.DataFrame, documents: pl.DataFrame, *, rules: AliasRules
+    entity_mentions: pl.DataFrame,
+    relationship_mentions: pl.DataFrame,
+    documents: pl.DataFrame,
+    notes: Sequence[Note],
+    *,
+    rules: AliasRules,
 ) -> Names:
     """The distinct names of the corpus. What `rules` (aliases.toml) speak of is split by types only, or by `never`."""
     homonyms = split_homonyms(entity_mentions, relationship_mentions)
@@ -52,7 +58,7 @@ def read_names(
     set_common_words(keys, documents)
     things = _read_things(relationship_mentions)
     persons = read_persons(documents)
-    titles = {compact_key(note.title) for note in read_notes(documents) if not note.is_generic}
+    titles = {compact_key(note.title) for note in notes if not note.is_generic}
     for key in keys:
         key.is_thing = key.key in things
         key.has_note = key.key.replace(" ", "") in titles
