@@ -1,8 +1,8 @@
 """Reports of last night without a model, kept in the memo: a night writes those of communities that have changed.
 
 A report follows from its community's members, their order by PageRank, its relationships with the sentences that state
-them, and from the reports of its children. Its key is a hash of just these rows, whole, so that a row that changes in
-any way is another key; of the corpus a report reads nothing else.
+them, and from the reports of its children; of the corpus it reads nothing else. Its key is a hash of these rows, but
+for what only the row of community_reports takes from them: that row is made anew (report_rows.finish_row).
 
 A neighbour of reports.py. Does not: write a report.
 """
@@ -80,7 +80,6 @@ def _key_relationship(relationship: str, corpus: Corpus) -> str:
         document = corpus.documents[quote.document_id]
         unit = corpus.unit_of.get((quote.document_id, quote.start, quote.end), "")
         parts += [
-            list(quote), document["path"], document["title"], document["content_sha256"], unit,
-            corpus.unit_numbers.get(unit),
+            list(quote), document["path"], document["title"], unit, corpus.unit_numbers.get(unit),
         ]  # fmt: skip
     return memo_key(orjson.dumps(parts).decode())
