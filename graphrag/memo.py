@@ -65,7 +65,7 @@ class Memo:
             with self._alone():
                 self._connection = self._open_or_replace()
         except (OSError, sqlite3.Error) as error:
-            raise StoreError(f"Cannot write the memo {self.path}: {error}. Check the folder of cache.dir.") from error
+            raise self._cannot_write(error) from error
 
     def get_many(self, kind: str, keys: Sequence[str]) -> dict[str, bytes]:
         """The values that are there, by key, in the order of `keys`. An absent or damaged record has no entry.
@@ -101,6 +101,8 @@ class Memo:
             try:
                 _insert_rows(self._connection, rows)
             except sqlite3.DatabaseError as error:
+                if not _is_damage(error):
+                    raise self._cannot_write(error) from error
                 self._replace_damaged(error)
                 self._insert_again(rows)
 
@@ -108,7 +110,10 @@ class Memo:
         try:
             _insert_rows(self._connection, rows)
         except sqlite3.Error as error:
-            raise StoreError(f"Cannot write the memo {self.path}: {error}. Check the folder of cache.dir.") from error
+            raise self._cannot_write(error) from error
+
+    def _cannot_write(self, error: Exception) -> StoreError:
+        return StoreError(f"Cannot write the memo {self.path}: {error}. Check the folder of cache.dir.")
 
     def take_from(self, other: Path) -> int:
         """Copy the sound records of another memo's file, which is not changed; how many there were.

@@ -128,7 +128,7 @@ def test_a_full_disk_is_one_line_and_what_was_kept_stays(path: Path) -> None:
         memo.put_many("nlp", {memo_key("a"): b"a"})
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, old[1]))
         try:
-            with pytest.raises(StoreError, match=r"Cannot use the memo .*memo\.sqlite"):
+            with pytest.raises(StoreError, match=r"Cannot write the memo .*memo\.sqlite"):
                 memo.put_many("nlp", {memo_key("b"): b"b" * 1_000_000})
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, old)
