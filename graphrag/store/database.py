@@ -15,7 +15,7 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
@@ -160,9 +160,14 @@ def _write_database(
     bystanders: Sequence[str],
     last: Path | None,
 ) -> None:
-    with ThreadPoolExecutor(1) as pool, _duckdb_disk_errors(path), duckdb.connect(str(path)) as connection:
+    with (
+        _open_last(last) as read_last,
+        ThreadPoolExecutor(1) as pool,
+        _duckdb_disk_errors(path),
+        duckdb.connect(str(path)) as connection,
+    ):
         # Words are cut in Python while DuckDB writes tables.
-        coming = inverted_index.build_postings(frames, read_last=lambda name: _read_indexed(last, name))
+        coming = inverted_index.build_postings(frames, read_last=read_last)
         indexed = _one_ahead(pool, coming)
         connection.execute("set disabled_compression_methods = 'DICT_FSST'")
         _create_tables(connection, {name: frame for name, frame in frames.items() if name in LOOKED_UP_BY})
@@ -198,20 +203,33 @@ def _write_database(
     sync_path(path)
 
 
-def _read_indexed(folder: Path | None, name: str) -> inverted_index.Indexed | None:
-    """An indexed table of an earlier run; None where another release wrote it, or where it cannot be read."""
+@contextmanager
+def _open_last(folder: Path | None) -> Iterator[Callable[[str], inverted_index.Indexed | None]]:
+    """A reader of the indexed tables of an earlier run, by name. It finds nothing where another release wrote the run,
+    or where it cannot be read: the words are cut again."""
     if folder is None or (read_run_manifest(folder) or {}).get("database") != fingerprint_database():
-        return None
+        yield lambda _: None
+        return
+    connection = None
+    with suppress(duckdb.Error):
+        connection = _connect_read_only(folder / DATABASE)
+    try:
+        yield lambda name: _read_indexed(connection, folder, name) if connection else None
+    finally:
+        if connection:
+            connection.close()
+
+
+def _read_indexed(connection: duckdb.DuckDBPyConnection, folder: Path, name: str) -> inverted_index.Indexed | None:
     owners = "select position, n_terms from search_owners where owner_table = ?"
     postings = "select term, position, n from search_postings where owner_table = ?"
     try:
         columns = inverted_index.list_columns(name)
         texts = inverted_index.list_texts(name, pl.read_parquet(folder / f"{name}.parquet", columns=columns))
-        with _connect_read_only(folder / DATABASE) as connection:
-            rows = texts.join(connection.sql(owners, params=[name]).pl(), on="position")
-            return inverted_index.Indexed(rows, connection.sql(postings, params=[name]).pl())
+        rows = texts.join(connection.sql(owners, params=[name]).pl(), on="position")
+        return inverted_index.Indexed(rows, connection.sql(postings, params=[name]).pl())
     except (OSError, duckdb.Error, pl.exceptions.PolarsError):
-        return None  # the words are cut again
+        return None
 
 
 def _create_tables(connection: duckdb.DuckDBPyConnection, frames: Mapping[str, pl.DataFrame]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import polars as pl
@@ -70,14 +72,20 @@ def test_a_run_takes_words_over_from_the_last_of_its_release(
     fewer = frames | {"text_units": units, "relationships": frames["relationships"].head(1)}
     fresh = store.write_run(tmp_path, "r2", fewer, manifest={})
     read: list[bool] = []
-    real = database._read_indexed
+    real = database._open_last
 
-    def read_indexed(folder: Path | None, name: str) -> Indexed | None:
-        found = real(folder, name)
-        read.append(found is not None)
-        return found
+    @contextmanager
+    def open_last(folder: Path | None) -> Iterator[Callable[[str], Indexed | None]]:
+        with real(folder) as read_last:
 
-    monkeypatch.setattr(database, "_read_indexed", read_indexed)
+            def look(name: str) -> Indexed | None:
+                found = read_last(name)
+                read.append(found is not None)
+                return found
+
+            yield look
+
+    monkeypatch.setattr(database, "_open_last", open_last)
     taken = store.write_run(tmp_path, "r3", fewer, manifest={}, last=last)
     assert read == [True] * len(INDEXED)
     for name in ("search_owners", "search_postings"):
