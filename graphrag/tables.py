@@ -4,7 +4,7 @@ The data dictionary (docs/tables.md), the comments in the DuckDB file and the fa
 The first columns of the seven tables that microsoft/graphrag 3.x also writes equal its own in name, order and dtype;
 ours come after (its readers ignore them).
 
-Does not: read or write files (store/database.py), or check ids across tables (store/integrity.py).
+Does not: read or write files (store/run_files.py), or check ids across tables (store/integrity.py).
 """
 
 from __future__ import annotations

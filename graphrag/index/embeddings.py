@@ -7,7 +7,7 @@ its rendered triple, a report its title and summary; a text unit is embedded who
 are no facts and have no vector. Descriptions are cut because, without a model, they repeat the sentences of the text
 units: on 1 MB of text they would cost as much again as the units and find nothing more.
 
-Does not: load a model itself (vectors.py), store vectors (store/database.py), or decide what a search does with them.
+Does not: load a model itself (vectors.py), store vectors (store/run_files.py), or decide what a search does with them.
 """
 
 from __future__ import annotations

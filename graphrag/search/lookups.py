@@ -1,8 +1,8 @@
 """SQL for "this column holds one of these values", in the form that DuckDB finds fastest.
 
-The run's database has an index on the ids and titles that rows are looked up by (store/database.py). DuckDB uses it for
-a list of values that it sees when it plans (in 500,000 relationships: 23 ms against 176 for a hundred facts and their
-evidence), up to 2,048 rows; a long list is hashed instead.
+The run's database has an index on the ids and titles that rows are looked up by (store/run_files.py). DuckDB uses it
+for a list of values that it sees when it plans (in 500,000 relationships: 23 ms against 176 for a hundred facts and
+their evidence), up to 2,048 rows; a long list is hashed instead.
 
 Does not: run anything.
 """

@@ -1,15 +1,16 @@
 """The store: run folders, row numbers, tables as Parquet and DuckDB, vectors, and the index that search reads.
 
 runs.py: folders, lock, manifest, the atomic switch; ledger.py: row numbers for life; integrity.py: the check before a
-publish; mirror.py: a copy on object storage; run_tables.py: a run's Parquet read back; database.py: writing a run and
-reading the published one, the only door to duckdb; inverted_index.py: BM25 in plain SQL; views.py and macros.py:
-the analysts' views and macros; usage.py: how often a document was listed.
+publish; mirror.py: a copy on object storage; run_tables.py: a run's Parquet read back; run_files.py: writing a run,
+database.py: reading the published one, the only doors to duckdb; inverted_index.py: BM25; views.py and macros.py: the
+analysts' views and macros; usage.py: how often a document was listed.
 """
 
-from graphrag.store.database import FORMAT, Index, fingerprint_database, open_index, run_sql, write_run
+from graphrag.store.database import FORMAT, Index, open_index, run_sql
 from graphrag.store.integrity import check_integrity
 from graphrag.store.ledger import number_rows
 from graphrag.store.mirror import mirror_published
+from graphrag.store.run_files import fingerprint_database, write_run
 from graphrag.store.run_tables import IMPORT, RunTables, open_published_tables, open_run_tables
 from graphrag.store.runs import (
     LEDGER,

@@ -8,7 +8,7 @@
 
 A folder without manifest.json is not a run: it is what a killed run left, ignored by readers, removed by the next run.
 
-Does not: write tables (database.py) or decide whether a run may be published (pipeline.py).
+Does not: write tables (run_files.py) or decide whether a run may be published (pipeline.py).
 """
 
 from __future__ import annotations

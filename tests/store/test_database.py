@@ -148,7 +148,7 @@ def test_rows_that_hold_a_term_are_counted(published: Path, frames: Frames) -> N
 def test_texts_that_are_looked_up_are_stored_plain(published: Path) -> None:
     sql = "select distinct compression from pragma_storage_info('{}') where segment_type = 'VARCHAR'"
     with store.open_index(published) as index:
-        for name in store.database.LOOKED_UP_BY:
+        for name in store.run_files.LOOKED_UP_BY:
             assert "DICT_FSST" not in index.frame(sql.format(name))["compression"].to_list(), name
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from graphrag import store
-from graphrag.store import database
+from graphrag.store import database, run_files
 from graphrag.store.inverted_index import INDEXED, Indexed, build_postings, list_columns, list_texts
 from graphrag.tokens import split_search_terms
 
@@ -72,7 +72,7 @@ def test_a_run_takes_words_over_from_the_last_of_its_release(
     fewer = frames | {"text_units": units, "relationships": frames["relationships"].head(1)}
     fresh = store.write_run(tmp_path, "r2", fewer, manifest={})
     read: list[bool] = []
-    real = database._open_last
+    real = run_files._open_last
 
     @contextmanager
     def open_last(folder: Path | None) -> Iterator[Callable[[str], Indexed | None]]:
@@ -85,7 +85,7 @@ def test_a_run_takes_words_over_from_the_last_of_its_release(
 
             yield look
 
-    monkeypatch.setattr(database, "_open_last", open_last)
+    monkeypatch.setattr(run_files, "_open_last", open_last)
     taken = store.write_run(tmp_path, "r3", fewer, manifest={}, last=last)
     assert read == [True] * len(INDEXED)
     for name in ("search_owners", "search_postings"):
@@ -107,5 +107,5 @@ def test_words_are_cut_again_where_the_last_index_is_damaged(tmp_path: Path, fra
 
 
 def read_table(folder: Path, name: str) -> pl.DataFrame:
-    with database._connect_read_only(folder / database.DATABASE) as connection:
+    with database.connect_read_only(folder / database.DATABASE) as connection:
         return connection.sql(f"select * from {name}").pl()
