@@ -31,11 +31,11 @@ def ask(index: Index, question: str, mode: str, *, fold: Fold | None) -> Answer:
 
 
 def test_it_holds_relations_that_people_wrote_with_notes_that_do_not_leak(sample: Index) -> None:
-    rows = sample.frame(
+    rows = sample.rows(
         "select r.type, r.note, r.is_leak, s.text, t.text, t.title, t.path from entry_relations r "
         "join documents s on s.id = r.from_document_id join documents t on t.id = r.to_document_id "
         "where r.origin = 'authored'"
-    ).rows()
+    )
     assert len(rows) >= 25
     types = Counter(row[0] for row in rows)
     assert set(types) <= set(RELATION_TYPES) and len(types) >= 6
