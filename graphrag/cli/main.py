@@ -251,6 +251,7 @@ def run() -> None:
     Taking polars, duckdb and onnxruntime apart at the end of the interpreter costs 0.25 CPU s of a search's 1.5 and
     changes nothing: files are closed and pools have ended when a command returns.
     """
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # to look for them reads what every installed package says
     try:
         main()
     except SystemExit as end:
