@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -104,8 +104,7 @@ class Likeness(NamedTuple):
         if self.owners is None or self.cosines is None:
             return {}
         rows = self.owners.find_rows(wanted)
-        near = self.cosines[list(rows.values())].tolist()
-        return {owner: round(cosine, 6) for owner, cosine in zip(rows, near, strict=True)}
+        return _name_cosines(rows, self.cosines[list(rows.values())])
 
     def best(self, top: int) -> list[str]:
         """Ids of the nearest rows, nearest first, ties in table order."""
@@ -236,8 +235,11 @@ def measure_rows(index: Index, question: Question, owner_table: str, wanted: Col
     if question.vector is None or not wanted or not len(matrix := index.matrix(owner_table)):
         return {}
     rows = index.owners(owner_table).find_rows(wanted)
-    near = (matrix[list(rows.values())] @ question.vector).tolist()
-    return {owner: round(cosine, 6) for owner, cosine in zip(rows, near, strict=True)}
+    return _name_cosines(rows, matrix[list(rows.values())] @ question.vector)
+
+
+def _name_cosines(owners: Iterable[str], cosines: NDArray[np.float32]) -> dict[str, float]:
+    return {owner: round(cosine, 6) for owner, cosine in zip(owners, cosines.tolist(), strict=True)}
 
 
 def rank_rows(

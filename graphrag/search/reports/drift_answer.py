@@ -39,15 +39,14 @@ from graphrag.search.ranking import prepare_question, question_terms
 from graphrag.search.reports.drift_search import (
     EMPTY,
     DriftBounds,
+    Led,
     derive_follow_ups,
     fuse_sources,
     join_contexts,
     lead_question,
 )
 from graphrag.search.reports.global_search import answer_beyond_reports
-from graphrag.search.rows import Report
 from graphrag.search.sections import check_budget, list_reports, report_section
-from graphrag.search.seeds import find_named_entities
 from graphrag.search.support import cite_supported, drop_unsupported
 from graphrag.tokens import count_tokens
 
@@ -164,7 +163,7 @@ def search_drift_with_model(
             return [each.text for each in derive_follow_ups(index, led.asked, led.reports, led.named)]
 
         with collect_calls() as calls:
-            answer = _follow_reports(search, draft, led.reports, derive, on_text)
+            answer = _follow_reports(search, draft, led, derive, on_text)
         answer = count_usage(answer, calls)
     return replace(answer, usage=replace(answer.usage, seconds=round(time.perf_counter() - began, 3)))
 
@@ -172,11 +171,11 @@ def search_drift_with_model(
 def _follow_reports(
     search: _Search,
     draft: Answer,
-    reports: Sequence[Report],
+    led: Led,
     derive: Callable[[], list[str]],
     on_text: Callable[[str], None] | None,
 ) -> Answer:
-    primed = _pack_primer(search, reports)
+    primed = _pack_primer(search, led)
     trail = Trail(asked={frozenset(question_terms(search.question))}, n_tokens=primed.n_tokens)
     notices = _prime(search, primed, derive, trail)
     n_primed, n_skipped = len(trail.steps), 0
@@ -186,7 +185,7 @@ def _follow_reports(
     shown = set(primed.ids.get("Reports", ()))
     answer = replace(
         draft,
-        reports=list_reports([report for report in reports if report.human_readable_id in shown]),
+        reports=list_reports([report for report in led.reports if report.human_readable_id in shown]),
         sources=fuse_sources([each.sources for each in trail.drafts], top=search.top),
         entities=_merge(each.entities for each in trail.drafts),
         relationships=_merge(each.relationships for each in trail.drafts),
@@ -199,18 +198,18 @@ def _follow_reports(
     return _reduce(search, answer, trail.steps, on_text)
 
 
-def _pack_primer(search: _Search, reports: Sequence[Report]) -> Packed:
+def _pack_primer(search: _Search, led: Led) -> Packed:
     """The reports; before them, within half of the budget, what the documents say where a question is about many of
     them at once, or a walk along relationships answers it: reports tell neither."""
     asked, _ = prepare_question(search.index, search.question, model="none")
-    named, _ = find_named_entities(search.index, asked.text)
     half = max(1, search.budget_tokens // 2)
     draft = Answer("drift", search.question, NOTHING, False)
     excerpts = (
-        answer_beyond_reports(search.index, draft, asked, named, top=1, budget_tokens=half, count=search.count) or draft
+        answer_beyond_reports(search.index, draft, asked, led.named, top=1, budget_tokens=half, count=search.count)
+        or draft
     )
     left = search.budget_tokens - excerpts.usage.context_tokens
-    uncited = [report._replace(full_content=drop_citations(report.full_content)) for report in reports]
+    uncited = [report._replace(full_content=drop_citations(report.full_content)) for report in led.reports]
     packed = pack([report_section(uncited, full=True)], budget=left, count=search.count) if left > 0 else EMPTY
     return join_contexts(excerpts, packed, count=search.count)
 

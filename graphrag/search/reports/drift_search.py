@@ -36,7 +36,7 @@ from graphrag.search.ranking import (
 )
 from graphrag.search.reports.global_search import drop_theme_words, rank_reports
 from graphrag.search.reports.levels import explain_missing, load_hierarchy, select_reports
-from graphrag.search.rows import Report
+from graphrag.search.rows import Report, load_reports
 from graphrag.search.sections import check_budget, check_level, list_reports, source_section
 from graphrag.search.seeds import NamedEntity, explain_unknown_name, find_named_entities, list_names
 from graphrag.search.walks.leading import find_leading
@@ -152,7 +152,8 @@ def choose_reports(index: Index, asked: Question, *, level: int, limit: int) -> 
     """The best reports of a level that have to do with the question, and a notice where the level has gaps."""
     check_level(level)
     selected, missing = select_reports(load_hierarchy(index), level=level)
-    return rank_reports(index, drop_theme_words(asked), selected)[:limit], explain_missing(missing, level=level)
+    reports = rank_reports(index, drop_theme_words(asked), load_reports(index, selected))
+    return reports[:limit], explain_missing(missing, level=level)
 
 
 def derive_follow_ups(

@@ -98,10 +98,10 @@ def search_global(
     if unknown := explain_unknown_name(index, asked.text, named):
         answer = replace(answer, notices=(*answer.notices, unknown))
     elif whole := answer_beyond_reports(
-        index, answer, asked, named, reports=load_reports(index, selected), level=level, count=count, **knobs
+        index, answer, asked, named, reports=(every := load_reports(index, selected)), level=level, count=count, **knobs
     ):
         answer = whole
-    elif reports := rank_reports(index, about, selected):
+    elif reports := rank_reports(index, about, every):
         answer = replace(answer, reports=list_reports(reports[: max(top, MAX_REPORTS)]))
         quotes = digest_reports(about, reports)
         cited = _cited_units(quotes)
@@ -166,17 +166,16 @@ def _widen_to_whole(index: Index, asked: Question, about: Question) -> tuple[Que
 
 def find_relevant(index: Index, hierarchy: Hierarchy, question: Question) -> set[int]:
     """Communities whose report has to do with the question by words and meaning, and all above them."""
-    found = rank_reports(index, question, list(hierarchy.reports.values()))
+    found = rank_reports(index, question, load_reports(index, list(hierarchy.reports.values())))
     return add_ancestors(hierarchy, {report.community for report in found})
 
 
-def rank_reports(index: Index, question: Question, selected: Sequence[str]) -> list[Report]:
-    """The selected reports that have to do with the question, best first; all by rank if it is about the whole.
+def rank_reports(index: Index, question: Question, reports: Sequence[Report]) -> list[Report]:
+    """The reports that have to do with the question, best first; all by rank if it is about the whole.
 
     A report has to do with it by its own words and meaning, or by a passage it quotes. Ranked by the reciprocal ranks
     of both lists.
     """
-    reports = load_reports(index, selected)
     if not question.terms:
         return sorted(reports, key=lambda report: (-report.rank, -report.size, report.community))
     own = {hit.owner_id: hit for hit in rank_rows(index, question, "community_reports", top=MAX_RANKED)}
