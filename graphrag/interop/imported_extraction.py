@@ -30,8 +30,6 @@ from graphrag.index.unit_groups import Unit, UnitGroup
 from graphrag.interop.placed_texts import PlacedTexts
 from graphrag.tokens import TokenCounter
 
-MAX_LINES_NAMED = 3
-
 
 def read_extraction(path: Path, *, max_records: int, count: TokenCounter) -> dict[str, pl.DataFrame]:
     """Raises InputError that names the file and the first line that is none."""

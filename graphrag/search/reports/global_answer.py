@@ -122,8 +122,9 @@ def _select_dynamically(
     speaks of what was asked. A question about the whole has no such words.
     """
     asked = drop_theme_words(prepare_question(index, question, model=model)[0])
-    followed = find_relevant(index, hierarchy, asked) if asked.terms else set()
-    reports = {report.community: report for report in load_reports(index, list(hierarchy.reports.values()))}
+    every = load_reports(index, list(hierarchy.reports.values()))
+    followed = find_relevant(index, hierarchy, asked, every) if asked.terms else set()
+    reports = {report.community: report for report in every}
     rate = rate_reports(llm, asked, reports, found=followed, budget_tokens=budget_tokens, count=count)
     found = select_communities(hierarchy, level=level, rate=rate, followed=followed)
     notices = [f"{found.n_rated} reports rated, {len(found.report_ids)} read."]

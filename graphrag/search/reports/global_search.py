@@ -84,7 +84,7 @@ def search_global(
     about, widened = _widen_to_whole(index, asked, drop_theme_words(asked))
     notices += widened
     if dynamic:
-        relevant = find_relevant(index, hierarchy, about)
+        relevant = find_relevant(index, hierarchy, about, load_reports(index, list(hierarchy.reports.values())))
         rated = select_communities(
             hierarchy, level=level, rate=lambda numbers: [5.0 * (n in relevant) for n in numbers]
         )
@@ -164,9 +164,10 @@ def _widen_to_whole(index: Index, asked: Question, about: Question) -> tuple[Que
     )
 
 
-def find_relevant(index: Index, hierarchy: Hierarchy, question: Question) -> set[int]:
-    """Communities whose report has to do with the question by words and meaning, and all above them."""
-    found = rank_reports(index, question, load_reports(index, list(hierarchy.reports.values())))
+def find_relevant(index: Index, hierarchy: Hierarchy, question: Question, reports: Sequence[Report]) -> set[int]:
+    """Communities whose report, of all `reports`, has to do with the question by words and meaning, and all above
+    them."""
+    found = rank_reports(index, question, reports)
     return add_ancestors(hierarchy, {report.community for report in found})
 
 
